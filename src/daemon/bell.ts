@@ -1,4 +1,4 @@
-import type { Clock } from '../protocol/clock.ts'
+import type { SteadyClock } from '../protocol/clock.ts'
 
 /** Wakes whoever waits in `sleep`. A ring lasts until `heard`, so one that comes before `sleep` is not lost. */
 export class Bell {
@@ -18,7 +18,7 @@ export class Bell {
   }
 
   /** Sleeps until the bell rings, `stop` is aborted, or `ms` have passed. Returns whether the bell has rung. */
-  async sleep(ms: number, clock: Pick<Clock, 'sleep'>, stop: AbortSignal): Promise<boolean> {
+  async sleep(ms: number, clock: SteadyClock, stop: AbortSignal): Promise<boolean> {
     const bell = this.signal
     await clock.sleep(ms, AbortSignal.any([stop, bell]))
     return bell.aborted

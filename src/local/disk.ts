@@ -37,16 +37,25 @@ export interface DiskEntry {
   kind: 'file' | 'folder' | 'link' | 'special'
 }
 
-/** Times are microseconds since 1970, because a JavaScript number counts microseconds exactly, but not nanoseconds. */
-export interface DiskStat {
-  kind: DiskEntry['kind']
+/** What changes when a file is written or replaced. Times are microseconds since 1970, because a JavaScript number counts
+ * microseconds exactly, but not nanoseconds. */
+export interface FileStamp {
   size: number
   mtime: number
   ctime: number
-  /** 0 when the file system does not record when a file was made. */
-  birthtime: number
+  ino: number
+}
+
+/** What tells a folder from another one in its place. */
+export interface Identity {
   dev: number
   ino: number
+  /** 0 when the file system does not record when a file was made. */
+  birthtime: number
+}
+
+export interface DiskStat extends FileStamp, Identity {
+  kind: DiskEntry['kind']
 }
 
 /** When two edits come within so many microseconds, they may get the same timestamp. FAT has the coarsest timestamps, of two

@@ -2,7 +2,14 @@ import { hash } from 'node:crypto'
 import { dirname } from 'node:path/posix'
 import { formatOfName } from '../protocol/formats.ts'
 import { because, type Reason } from '../words/reasons.ts'
-import { type Disk, type DiskEntry, type DiskStat, STAMP_GRAIN } from './disk.ts'
+import {
+  type Disk,
+  type DiskEntry,
+  type DiskStat,
+  type FileStamp,
+  type Identity,
+  STAMP_GRAIN,
+} from './disk.ts'
 import {
   type CompiledRules,
   compileRules,
@@ -26,9 +33,11 @@ export interface LeftOut {
 }
 
 /** What lstat shows of a picture's file. */
-export type FileLook = Pick<DiskStat, 'size' | 'mtime' | 'ctime' | 'ino'> & { name: string }
+export interface FileLook extends FileStamp {
+  name: string
+}
 
-export function isSameLook(a: Omit<FileLook, 'name'>, b: Omit<FileLook, 'name'>): boolean {
+export function isSameLook(a: FileStamp, b: FileStamp): boolean {
   return a.size === b.size && a.mtime === b.mtime && a.ctime === b.ctime && a.ino === b.ino
 }
 
@@ -43,19 +52,23 @@ export interface LookProblem {
 /** A folder's ignore file: its text (null when there is no such file), or why the file can't be read. */
 export type IgnoreFile = { text: string | null } | { unreadable: { code: string; message: string } }
 
-/** What a folder holds. */
-export interface FolderLook {
+/** What is mirrored of a folder's entries, and what is not. */
+export interface FolderContent {
   files: FileLook[]
-  /** Names of the folders directly below that are mirrored. */
-  folders: string[]
   /** Names of folders and pictures that are left out: ignored, empty, a link or a special file. */
   aside: string[]
   /** The names of `aside` that an ignore rule hides. */
   ignored: string[]
-  leftOut: LeftOut
   problems: LookProblem[]
+}
+
+/** What a folder holds. */
+export interface FolderLook extends FolderContent {
+  /** Names of the folders directly below that are mirrored. */
+  folders: string[]
+  leftOut: LeftOut
   ignoreFile: IgnoreFile
-  identity: Pick<DiskStat, 'dev' | 'ino' | 'birthtime'>
+  identity: Identity
   /** Whether the folder is a mount point: its device differs from its parent's (as for a subvolume of btrfs), or the system
    * lists it as a mount point. A device number by itself is not recorded, because it changes when the machine boots. Always
    * false for the root. */
@@ -204,21 +217,18 @@ function readIgnoreFile(disk: Disk, path: string, entries: DiskEntry[]): IgnoreF
   }
 }
 
-function identityOf({ dev, ino, birthtime }: DiskStat): FolderLook['identity'] {
+function identityOf({ dev, ino, birthtime }: DiskStat): Identity {
   return { dev, ino, birthtime }
 }
 
 /** Null: no folder was ever seen there. */
-export function isSameIdentity(
-  one: FolderLook['identity'],
-  other: { [Key in keyof FolderLook['identity']]: number | null },
-): boolean {
+export function isSameIdentity(one: Identity, other: { [Key in keyof Identity]: number | null }): boolean {
   return one.dev === other.dev && one.ino === other.ino && one.birthtime === other.birthtime
 }
 
 /** Whether a file was changed between two times. A timestamp after `to` lies in the future, so a wrong clock made it. The
  * next edit gets the present time, which differs from it, so the next look will notice this edit. */
-function isStampedWithin(from: number, to: number): (file: Pick<DiskStat, 'mtime' | 'ctime'>) => boolean {
+function isStampedWithin(from: number, to: number): (file: FileStamp) => boolean {
   return ({ mtime, ctime }) => (ctime > from && ctime < to) || (mtime > from && mtime < to)
 }
 

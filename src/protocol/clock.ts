@@ -7,18 +7,23 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** Time as a parameter, so that the simulation can play years in seconds. */
-export interface Clock {
-  /** The system's clock, which somebody may set. */
-  wall(): Millis
+/** For what only measures. */
+export interface Stopwatch {
   /** Milliseconds since the machine started. This clock never jumps, and all processes of one boot share it. */
   monotonic(): number
+}
+
+/** For what must not depend on a clock that somebody may set. */
+export interface SteadyClock extends Stopwatch {
   /** Resolves after `ms`, or at once when `signal` is aborted. Never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** For what must not depend on a clock that somebody may set. */
-export type SteadyClock = Pick<Clock, 'monotonic' | 'sleep'>
+/** Time as a parameter, so that the simulation can play years in seconds. */
+export interface Clock extends SteadyClock {
+  /** The system's clock, which somebody may set. */
+  wall(): Millis
+}
 
 export const systemClock: Clock = {
   wall: () => Date.now(),

@@ -1,5 +1,5 @@
 import type { Millis } from '../protocol/clock.ts'
-import type { Synced, Tx } from '../synced/synced.ts'
+import type { Records, Tx } from '../synced/synced.ts'
 import type { EscrowRow } from '../synced/tables/escrow.ts'
 import type { FileKey } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
@@ -7,12 +7,15 @@ import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
 import { stayed } from './waits.ts'
 
-/** The moment at which something is recorded. */
-export interface Moment {
+export interface RunMoment {
   /** The wall clock. */
   now: Millis
   /** Running time: how many milliseconds albumd has run, over all its starts. */
   running: number
+}
+
+/** The moment at which something is recorded. */
+export interface Moment extends RunMoment {
   /** The grace: how long an image waits in escrow, in milliseconds of running time. */
   graceMs: number
 }
@@ -24,7 +27,7 @@ export type Deletions = 'propagate' | 'keep'
  * must not make a grace longer. An example: an image enters escrow 50 minutes after a pass began, and albumd is killed.
  * Without this record, running time would begin again at the start of the pass, and a grace of an hour would take 110
  * minutes. */
-export function recordRunning(tx: Tx, { now, running }: Pick<Moment, 'now' | 'running'>): void {
+export function recordRunning(tx: Tx, { now, running }: RunMoment): void {
   tx.meta.set('running_ms', running)
   tx.meta.set('running_at', now)
 }
@@ -59,12 +62,12 @@ export function graceOf({ state, postponed, due_at }: EscrowRow, running: number
 
 /** A daemon begins. What a command put into escrow without a grace, and left there because it was interrupted or the host
  * refused, gets the daemon's grace. A grace that is over stays over, because a crash must not make a grace longer. */
-export function givenGrace(tx: Tx, { running, graceMs }: Pick<Moment, 'running' | 'graceMs'>): void {
+export function givenGrace(tx: Tx, running: number, graceMs: number): void {
   tx.escrow.giveGrace({ without: WITHOUT_GRACE, due_at: running + graceMs })
 }
 
 /** Whether the image stays on the host for good. */
-export function isKept({ images }: Pick<Synced, 'images'>, image: number): boolean {
+export function isKept({ images }: Records, image: number): boolean {
   return images.byId(image)?.kept === 1
 }
 
@@ -137,7 +140,7 @@ export function keptAhead(tx: Tx, { image, ...file }: FileKey & { image: number 
 export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: Reason, now: number): void {
   tx.history.add(entry, { at: now, event: 'postponed', detail: why })
   tx.escrow.postpone({ image: entry.image, due_at: dueAt })
-  stayed(tx, entry, why, now)
+  stayed(tx, entry.image, why, now)
 }
 
 /** A person wants deletions that the host has refused to be tried again at once. `running`: in milliseconds. */
@@ -152,6 +155,6 @@ export function unproved(tx: Tx, image: number, dueAt: number): void {
 }
 
 /** Counts a deletion for the hold, before the image's record is removed. `running`: in milliseconds. */
-export function countDeletion(tx: Tx, { image }: Pick<EscrowRow, 'image'>, running: number): void {
+export function countDeletion(tx: Tx, { image }: EscrowRow, running: number): void {
   tx.escrow.record({ at: running, image })
 }

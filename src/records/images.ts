@@ -1,5 +1,5 @@
 import type { Tx } from '../synced/synced.ts'
-import type { ImageRow } from '../synced/tables/images.ts'
+import type { Bytes, ImageRow } from '../synced/tables/images.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
 import { noteDeleted } from './history.ts'
@@ -39,12 +39,7 @@ export function refuted(tx: Tx, image: ImageRow, now: number): void {
 }
 
 /** The image was fetched from `cdnUrl`. A file that is linked to it and has the same hash becomes synced. */
-export function proved(
-  tx: Tx,
-  { id }: Pick<ImageRow, 'id'>,
-  bytes: Pick<ImageRow, 'hash' | 'size'>,
-  cdnUrl: string,
-): void {
+export function proved(tx: Tx, { id }: ImageRow, bytes: Bytes, cdnUrl: string): void {
   tx.images.prove({ id, hash: bytes.hash, size: bytes.size, cdn_url: cdnUrl })
   tx.escrow.proved(id)
   for (const file of tx.files.onImage(id))

@@ -10,7 +10,7 @@ import { locationOf } from './versions.ts'
  * or may have moved (`losesBytes`).
  */
 
-type MoveRecords = Pick<Records, 'escrow' | 'files' | 'folders'>
+type MoveRecords = Records
 
 /** Where the picture of an image in escrow lies now, also when it is not sent from there yet; or null. */
 export function movedTo(synced: MoveRecords, image: ImageRow): Location | null {
@@ -23,10 +23,7 @@ export function movedTo(synced: MoveRecords, image: ImageRow): Location | null {
 
 /** Where a file waits for its upload that is the picture of this image (`isRead`), or may be; or null. Until it is sent, or
  * read and found to be another picture, the image is not deleted. */
-export function waitingMove(
-  synced: Pick<Records, 'files' | 'folders'>,
-  image: ImageRow,
-): (Location & { isRead: boolean }) | null {
+export function waitingMove(synced: Records, image: ImageRow): (Location & { isRead: boolean }) | null {
   const open = synced.files.openLike(image)
   if (!open || (open.hash === null && synced.files.withBytes(image))) return null
   return { ...locationOf(synced, open), isRead: open.hash !== null }

@@ -4,7 +4,7 @@ import type { OpenPicture } from '../local/picture-file.ts'
 import type { Millis } from '../protocol/clock.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { Tx } from '../synced/synced.ts'
-import type { FileRow, FileState } from '../synced/tables/files.ts'
+import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import type { OpenUpload } from '../synced/tables/journal.ts'
@@ -160,12 +160,12 @@ export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: 
 }
 
 /** Makes failed files pending, so that they are tried again. Each failure stays recorded until the new try has ended. */
-export function retried(tx: Tx, files: readonly Pick<FileRow, 'folder' | 'name'>[]): void {
+export function retried(tx: Tx, files: readonly FileKey[]): void {
   for (const file of files) tx.files.retry(file)
 }
 
 /** The host refuses all pictures, so these have not failed, and wait. */
-export function refusedByAll(tx: Tx, files: readonly Pick<FileRow, 'folder' | 'name'>[]): void {
+export function refusedByAll(tx: Tx, files: readonly FileKey[]): void {
   retried(tx, files)
   for (const { folder, name } of files) tx.failures.clear(folder, name)
 }

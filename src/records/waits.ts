@@ -1,6 +1,5 @@
 import type { Millis } from '../protocol/clock.ts'
 import type { Tx } from '../synced/synced.ts'
-import type { EscrowRow } from '../synced/tables/escrow.ts'
 import type { FileKey } from '../synced/tables/files.ts'
 import type { WaitRow } from '../synced/tables/waits.ts'
 import type { Reason } from '../words/reasons.ts'
@@ -16,6 +15,6 @@ export function waits(tx: Tx, { folder, name }: FileKey, wait: Omit<WaitRow, key
 }
 
 /** A pass that might have deleted an image left it, for this reason. */
-export function stayed(tx: Tx, { image }: Pick<EscrowRow, 'image'>, why: Reason, now: Millis): void {
+export function stayed(tx: Tx, image: number, why: Reason, now: Millis): void {
   tx.escrow.stay({ image, why, why_at: now })
 }

@@ -32,12 +32,15 @@ export const COMMON_HEADERS = {
   'accept-encoding': 'identity',
 }
 
-export interface Reading<T> {
+interface AnswerForm<T> {
   endpoint: Endpoint
   /** The schema of the answer to a request that succeeded. */
   schema: z.ZodType<T>
   /** Whether a well-formed answer can be the answer to this request. */
   fits?: (answer: T) => boolean
+}
+
+export interface Reading<T> extends AnswerForm<T> {
   /** host:port. */
   where: string
   /** Texts that must not appear in a message. Some hosts repeat them in their errors. */
@@ -45,7 +48,7 @@ export interface Reading<T> {
 }
 
 /** A request with the API key (§5.1), whose body is JSON or empty. */
-export interface Question<T, Value> extends Pick<Reading<T>, 'endpoint' | 'schema' | 'fits'> {
+export interface Question<T, Value> extends AnswerForm<T> {
   method: 'GET' | 'POST' | 'DELETE'
   below: Address
   /** The request's path and query, relative to `below`. */

@@ -180,7 +180,7 @@ export function tooSlow(endpoint: Endpoint, slow: Slowness, lifetimeMs: number):
 }
 
 /** The remedy when there is no answer, or none that can be understood. */
-function unknown(endpoint: Endpoint, left: Left): Pick<HostFailure, 'endpoint' | 'remedy'> {
+function unknown(endpoint: Endpoint, left: Left): { endpoint: Endpoint; remedy: Remedy } {
   if (mayBeDone(endpoint, left)) return { endpoint, remedy: 'find_out' }
   return { endpoint, remedy: endpoint === 'send' ? 'new_credential' : 'later' }
 }

@@ -8,15 +8,13 @@ import type { EarlierRequests } from './gate/rate-window.ts'
  * call passes the gate. No call throws when the host fails; it answers an Outcome. When `signal` is aborted, waiting and
  * sending end, and the outcome is a failure CANCELLED. Its remedy is `cancelled`, or `find_out` when the request may have
  * been carried out. */
-export interface ImageHost {
+export interface ImageHost extends Lister {
   /** §4.1, or §4.3 with `upload_form: presign`. Waits first until the line has room for the picture, because the picture
    * should be sent as soon as the credential is granted. Sends the request again when it has certainly not been carried
    * out. */
   requestUpload(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>>
   /** §4.2. Sends the picture once, and never again by itself. */
   send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>>
-  /** §4.4. `albumId`: null is the root. Sends the request again after an outage. */
-  list(albumId: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>>
   /** §4.5. Sends the request again after an outage, which does no harm, because a second deletion finds nothing. `mayGo` is
    * asked just before each try is sent. When it says no, nothing is sent, and the remedy is `cancelled`. */
   deleteImage(imageId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
@@ -41,7 +39,10 @@ export interface ImageHost {
 }
 
 /** What walks over listings need of the host. */
-export type Lister = Pick<ImageHost, 'list'>
+export interface Lister {
+  /** §4.4. `albumId`: null is the root. Sends the request again after an outage. */
+  list(albumId: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>>
+}
 
 export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: HostFailure }
 

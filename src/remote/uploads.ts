@@ -108,7 +108,7 @@ export class Uploads {
 
   async #ask<T>(
     signal: AbortSignal,
-    question: Pick<Question<T, Credential>, 'below' | 'path' | 'json' | 'schema' | 'read'>,
+    question: Omit<Question<T, Credential>, 'endpoint' | 'method' | 'fits'>,
   ): Promise<Outcome<Credential>> {
     const request = JSON.stringify(question.json)
     const fits = (answer: T) => (this.#requests.get(question.read(answer).uploadUrl) ?? request) === request

@@ -55,9 +55,7 @@ function openStore({ baseUrl, apiKey, clock, ...where }: Whereabouts, presence?:
 }
 
 /** Shares the rates for a process that is no machine: none sees it, and without a place it has no part of the rate. */
-export function openGuest(
-  options: Whereabouts & Pick<AccountOptions, 'share'>,
-): Pick<SharedAccount, 'windowOf' | 'close'> {
+export function openGuest(options: Whereabouts & { share: AccountOptions['share'] }) {
   const { share, clock } = options
   const store = openStore(options)
   const ended = new AbortController()

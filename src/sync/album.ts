@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
-import type { Synced } from '../synced/synced.ts'
+import type { Records, Synced } from '../synced/synced.ts'
 import type { AlbumRow } from '../synced/tables/albums.ts'
 import type { FileRow } from '../synced/tables/files.ts'
 
@@ -14,7 +14,7 @@ export function keyOf(parent: Album, name: string): string {
 }
 
 /** The names from the host's root to an album. Empty for the root. */
-export function albumNames({ albums }: Pick<Synced, 'albums'>, album: number | null): string[] {
+export function albumNames({ albums }: Records, album: number | null): string[] {
   const names: string[] = []
   for (let at = album; at !== null; ) {
     const row = albums.byId(at)
@@ -25,7 +25,7 @@ export function albumNames({ albums }: Pick<Synced, 'albums'>, album: number | n
 }
 
 /** An album's path on the host; '' is the root. */
-export function albumName(synced: Pick<Synced, 'albums'>, album: number | null): string {
+export function albumName(synced: Records, album: number | null): string {
   return albumNames(synced, album).join('/')
 }
 
@@ -36,7 +36,7 @@ export function recordedAlbums({ albums }: Synced, path: readonly string[]): (Al
 }
 
 /** Whether the journal holds an open intent for one of these albums. Then an image may be on its way into this album. */
-export function isUnderWay({ journal }: Pick<Synced, 'journal'>, albums: readonly AlbumRow[]): boolean {
+export function isUnderWay({ journal }: Records, albums: readonly AlbumRow[]): boolean {
   const ids = new Set(albums.map(({ id }) => id))
   return journal.open().some(({ album }) => album !== null && ids.has(album))
 }
@@ -66,11 +66,7 @@ export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
 /** 1: a picture whose image is in `album` lies flat, because `album` is not the album of the picture's folder. `path`: the
  * names from the host's root to the folder's album. An empty `path` means that the folder is mirrored to the host's root
  * itself, where nothing lies flat. */
-export function flatness(
-  { albums }: Pick<Synced, 'albums'>,
-  path: readonly string[],
-  album: Album,
-): FileRow['flat'] {
+export function flatness({ albums }: Records, path: readonly string[], album: Album): FileRow['flat'] {
   let at = album
   for (const name of path.toReversed()) {
     if (at?.name !== name) return 1

@@ -3,14 +3,10 @@ import type { Clock, Millis } from '../protocol/clock.ts'
 import type { Moment } from '../records/escrow.ts'
 import { gapBegan } from '../records/versions.ts'
 import type { MetaReads, Tx } from '../synced/synced.ts'
-import type { EngineContext } from './context.ts'
+import type { EngineContext, GracePort } from './context.ts'
 
 /** The time of an event, as the functions of `src/records` take it. */
-export function momentOf({
-  clock,
-  running,
-  graceMs,
-}: Pick<EngineContext, 'clock' | 'running' | 'graceMs'>): Moment {
+export function momentOf({ clock, running, graceMs }: GracePort): Moment {
   return { now: clock.wall(), running: running(), graceMs }
 }
 
@@ -81,7 +77,7 @@ export function mayArriveFor(credentialLifetimeMs: number): number {
 /** Records that the records are an older copy, or made anew. Images may have been uploaded or deleted since the copy was
  * made. Wishes to send pictures again are forgotten, because they may have been carried out since. Audits are forgotten,
  * because they have compared other albums than there are now. */
-export function noteOlder(tx: Pick<Tx, 'meta' | 'contents' | 'resend'>): void {
+export function noteOlder(tx: Tx): void {
   tx.meta.set('restored', true)
   tx.meta.clear('audit_began')
   tx.meta.clear('audit_ended')
@@ -92,7 +88,7 @@ export function noteOlder(tx: Pick<Tx, 'meta' | 'contents' | 'resend'>): void {
 
 /** Records that the albums may hold other images than are recorded. Each album is walked before the next upload into it, and
  * an audit is due at once. */
-export function noteOthersWork({ meta, contents }: Pick<Tx, 'meta' | 'contents'>): void {
+export function noteOthersWork({ meta, contents }: Tx): void {
   meta.set('audit_slot', 0)
   contents.forget()
 }
@@ -100,7 +96,7 @@ export function noteOthersWork({ meta, contents }: Pick<Tx, 'meta' | 'contents'>
 /** Records that the state was lost, or replaced by an older copy. Requests from before the loss may still arrive at the
  * host, and no record tells what they sent. So nothing is uploaded until no such request can arrive any more. `monotonic`:
  * milliseconds of this boot. */
-export function noteLost({ meta }: Pick<Tx, 'meta'>, monotonic: number): void {
+export function noteLost({ meta }: Tx, monotonic: number): void {
   meta.set('lost_at', Math.round(monotonic))
 }
 
@@ -137,17 +133,14 @@ export async function endLoss(context: EngineContext): Promise<void> {
  * and waits in full once more. `bootId`: the name of this boot. A system that does not name its boots gives the same text
  * each time. On such a system, a monotonic clock that is behind the recorded time shows that the machine was booted again.
  * `monotonic`: milliseconds of this boot. May be called again in the same boot. */
-export function noteBoot(
-  { meta, journal, albums, unusedAlbums }: Tx,
-  bootId: string,
-  monotonic: number,
-): void {
+export function noteBoot(tx: Tx, bootId: string, monotonic: number): void {
+  const { meta, journal, albums, unusedAlbums } = tx
   const [known, at] = (meta.get('boot') ?? '').split(' ')
   if (known !== bootId || monotonic < Number(at)) {
     // The columns hold whole milliseconds.
     for (const table of [journal, albums, unusedAlbums]) table.restartClocks(Math.round(monotonic))
     meta.clear('wall_clock')
-    if (lostAt({ meta }) !== null) noteLost({ meta }, monotonic)
+    if (lostAt(tx) !== null) noteLost(tx, monotonic)
   }
   meta.set('boot', `${bootId} ${monotonic}`)
 }

@@ -13,19 +13,56 @@ import type { Allowance, OtherMachines } from './quota/index.ts'
 import type { VanishedRules } from './scan/index.ts'
 import type { IncompletePictures, RecoveryPace } from './uploads/index.ts'
 
-/** What the engine works with. One context is made for the life of the process. A function that needs only parts of the
- * context takes, for example, `Pick<EngineContext, 'synced' | 'clock'>`. */
-export interface EngineContext extends EngineSettings, ProcessMemory {
+/** Ports: parts of the context, for what needs no more. */
+export interface RecordPort {
+  synced: Synced
+  clock: Clock
+}
+
+/** The host, beside what is recorded of it. */
+export interface HostPort {
   synced: Synced
   host: ImageHost
-  disk: Disk
-  clock: Clock
+}
+
+/** What albums are found, made and compared with. */
+export interface AlbumPort extends RecordPort, HostPort {
   claims: Claims
-  /** Milliseconds that albumd has run, over all its starts. The grace of images is measured in this time. */
-  running: () => number
+  emit: Emit
+  /** The unrecorded images of the albums that were looked at. */
+  contents: AlbumContents
+  /** How long a credential may be used (§8). */
+  credentialLifetimeMs: number
+}
+
+/** The disk, beside what is recorded of it. */
+export interface DiskPort extends RecordPort {
+  disk: Disk
+}
+
+export interface QuotaPort extends RecordPort {
+  allowance: Allowance
   /** Left out: no other machine shares the account. */
   others?: OtherMachines | undefined
-  emit: Emit
+}
+
+/** When something happens, and when its image may go. */
+export interface GracePort {
+  clock: Clock
+  /** Milliseconds that albumd has run, over all its starts. The grace of images is measured in this time. */
+  running: () => number
+  /** How long a picture must be missing, or replaced, before its image is deleted. */
+  graceMs: number
+}
+
+/** What the engine works with. One context is made for the life of the process. */
+export interface EngineContext
+  extends AlbumPort,
+    QuotaPort,
+    GracePort,
+    DiskPort,
+    EngineSettings,
+    ProcessMemory {
   openPicture: OpenPictureAt
   /** Returns the function that looks at the folders of one root. `root`: its path. When `ended` is aborted, the function's
    * threads end. */

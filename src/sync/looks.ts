@@ -6,7 +6,7 @@ export class Looks {
   readonly #ofRoot = new Map<string, LookAtFolders>()
   #ended = new AbortController()
 
-  constructor({ lookAt }: Pick<EngineContext, 'lookAt'>) {
+  constructor(lookAt: EngineContext['lookAt']) {
     this.#lookAt = lookAt
   }
 

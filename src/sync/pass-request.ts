@@ -50,7 +50,7 @@ export interface Pass extends PassRequest {
 }
 
 /** Whether the pass sends or deletes what is at this absolute path. */
-export function isNamed({ named }: Pick<PassRequest, 'named'>, path: string): boolean {
+export function isNamed(named: PassRequest['named'], path: string): boolean {
   for (let at = path; named && !named.has(at); at = folderAbove(at)) if (at === '') return false
   return true
 }

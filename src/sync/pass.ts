@@ -3,7 +3,7 @@ import { recordRunning } from '../records/escrow.ts'
 import { versionsForgotten } from '../records/versions.ts'
 import type { Block, HostFailure } from '../remote/host.ts'
 import type { Tx } from '../synced/synced.ts'
-import type { EngineContext } from './context.ts'
+import type { EngineContext, RecordPort } from './context.ts'
 import {
   deleteDueImages,
   deleteUnusedAlbums,
@@ -21,7 +21,7 @@ import { recoverUploads, refusingEndpoint, uploadPending } from './uploads/index
 /** One pass. Uploads come first, so that a picture that moved has its new image before its old one is deleted. */
 export async function runPass(context: EngineContext, request: PassRequest): Promise<PassReport> {
   const { scopeOf = () => 'everything', task = 'mirror' } = request
-  const looks = new Looks(context)
+  const looks = new Looks(context.lookAt)
   const underWay = new UnderWay((mirror, folders) => request.interruption.news?.add(mirror, folders))
   const pass: Pass = { ...request, scopeOf, task, stopped: [], notRecovered: null, looks, underWay }
   try {
@@ -92,10 +92,7 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
 }
 
 /** Records what the next process needs to know about running time and clocks. */
-function recordTime(
-  tx: Tx,
-  { ages, clock, running }: Pick<EngineContext, 'ages' | 'clock' | 'running'>,
-): void {
+function recordTime(tx: Tx, { ages, clock, running }: EngineContext): void {
   tx.mirrors.endPhases()
   recordRunning(tx, { now: clock.wall(), running: running() })
   tx.meta.set('wall_clock', ages.look(clock))
@@ -111,10 +108,7 @@ export function isPruningDue({ meta }: Tx, now: number): boolean {
 }
 
 /** Forgets history and deleted ids in small steps, and gives the free space of the database back to the disk. */
-export async function prune(
-  { synced, clock }: Pick<EngineContext, 'synced' | 'clock'>,
-  stop: AbortSignal,
-): Promise<void> {
+export async function prune({ synced, clock }: RecordPort, stop: AbortSignal): Promise<void> {
   const { history, versions, deleted, space, commit } = synced
   const before = clock.wall() - KEPT_MS
   let excess = history.excess()

@@ -1,4 +1,4 @@
-import type { FileLook, FolderLook } from '../local/look.ts'
+import type { FileLook, FolderContent } from '../local/look.ts'
 import type { Deletions } from '../records/escrow.ts'
 import type { FileChange } from '../records/pictures.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
@@ -23,7 +23,7 @@ export type MissingReason = 'gone' | 'left_out' | 'ignored' | 'renamed'
 export function planFolder(
   folder: number,
   known: readonly FileRow[],
-  look: Pick<FolderLook, 'files' | 'aside' | 'ignored' | 'problems'>,
+  look: FolderContent,
   policy: PlanPolicy,
   now: number,
 ): FileChange[] {
@@ -54,7 +54,7 @@ export function missingReasonIn({
   aside,
   ignored,
   problems,
-}: Pick<FolderLook, 'aside' | 'ignored' | 'problems'>): (name: string) => MissingReason {
+}: FolderContent): (name: string) => MissingReason {
   const hidden = new Set(ignored)
   const left = new Set(aside)
   // When a name in the folder is not valid UTF-8, the missing file may have been renamed to this name.

@@ -1,10 +1,10 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
+import type { Identity } from '../local/disk.ts'
 import { because, inWords, type Reason } from '../words/reasons.ts'
 import { makePrivate } from './private-file.ts'
 import { explained, StateError } from './state-error.ts'
-import type { RootIdentity } from './tables/mirrors.ts'
 
 /** A lock that lasts until `release` is called or the process ends. It ends also when the process is killed. */
 export interface Lock {
@@ -107,7 +107,7 @@ function isBusy(error: unknown): boolean {
  * folder can't be locked when another albumd has locked it. Throws LockedError. */
 export function lockFolder(
   folder: string,
-  root: RootIdentity,
+  root: Identity,
   taken: 'mirrored_by_another' | 'folder_in_use' = 'mirrored_by_another',
 ): Lock {
   const file = folderLock(root)
@@ -122,13 +122,13 @@ export function lockFolder(
 }
 
 /** Why another albumd keeps this mirror's folder locked, or null. Takes no lock, so nobody who wants one is kept from it. */
-export function whoMirrors(folder: string, root: RootIdentity): Reason | null {
+export function whoMirrors(folder: string, root: Identity): Reason | null {
   const file = folderLock(root)
   const pid = file === null ? null : holderOf(file)
   return pid === null ? null : because('mirrored_by_another', { folder, pid })
 }
 
-function folderLock({ dev, ino }: RootIdentity): string | null {
+function folderLock({ dev, ino }: Identity): string | null {
   const own = ownFolder()
   return own && join(own, `mirror-${dev}-${ino}.lock`)
 }

@@ -54,24 +54,27 @@ export type Records = { readonly [T in keyof Tables]: Tables[T]['reads'] }
  * and `commitNow` hand out a Tx, so a write outside a transaction does not compile. */
 export type Tx = { readonly [T in keyof Tables]: Tables[T]['reads'] & Tables[T]['writes'] }
 
-/** The records, and the only way to change them. */
 /** Single facts, for those who read nothing else. */
-export type MetaReads = Pick<Synced, 'meta'>
+export interface MetaReads {
+  meta: Records['meta']
+}
 
 /** For those who only record. */
-export type Committer = Pick<Synced, 'commit'>
-
-export interface Synced extends Records {
+export interface Committer {
   /** Runs `change` in a transaction, and resolves with its result once the change is on the disk. `change` must not use the
    * Tx after it has returned. Rejects with what `change` threw, or with a StateError when the database failed. */
   commit<T>(change: (tx: Tx) => T): Promise<T>
+}
+
+/** The records, and the only way to change them. */
+export interface Synced extends Records, Committer {
   /** Runs `change` in a transaction of its own at once, and returns when the change is on the disk. Use this only when the
    * records are being opened or closed and nothing else writes. */
   commitNow<T>(change: (tx: Tx) => T): T
   close(): void
 }
 
-export interface SyncedOptions extends Pick<GroupOptions, 'check' | 'schedule'> {
+export interface SyncedOptions extends Omit<GroupOptions, 'sync'> {
   /** Syncs the database's log to the disk. */
   syncLog?: (descriptor: number) => Promise<void>
 }

@@ -254,7 +254,7 @@ export async function scan(
   await scanMirrors(parts, {
     mirrors,
     scopeOf: () => scope,
-    looks: new Looks({ lookAt: lookingAt(disk) }),
+    looks: new Looks(lookingAt(disk)),
     underWay: new UnderWay(() => {}),
     interruption: { stop: never },
   })

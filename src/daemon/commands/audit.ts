@@ -205,7 +205,7 @@ function shown(context: AuditContext, { kind, album, name, remote_id, detail }: 
     name,
     image_id: remote_id,
     detail: inWords(detail),
-    ours: isOurs(synced, { remote_id }),
+    ours: isOurs(synced, remote_id),
     repair_from: wait > 0 ? isoTime(clock.wall() + wait) : null,
   }
 }

@@ -1,9 +1,9 @@
-import type { Synced } from '../../synced/synced.ts'
+import type { Records } from '../../synced/synced.ts'
 import { isoTime, sizeInWords } from '../../words/text.ts'
 import { type Finding, pass } from './finding.ts'
 
 /** What the host's answers have shown where the specification leaves a choice. It is remembered, not asked each time. */
-export function checkReadings({ meta, albums }: Pick<Synced, 'meta' | 'albums'>): Finding[] {
+export function checkReadings({ meta, albums }: Records): Finding[] {
   const findings: Finding[] = []
   if (meta.get('turned_skip'))
     findings.push(

@@ -17,7 +17,7 @@ export type OpenClaims = Awaited<ReturnType<typeof openClaims>>
 export async function openClaims(
   config: Config,
   shared: SharedAccount,
-  { meta, commit }: Pick<Synced, 'meta' | 'commit'>,
+  { meta, commit }: Synced,
   interruption: Interruption,
   { take = false, bus, say }: { take?: boolean; bus?: Bus; say: (line: string) => void },
 ) {

@@ -17,7 +17,7 @@ import { QuotaLedger } from '../../sync/quota/index.ts'
 import { quotaIsUsedUp } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Reason } from '../../words/reasons.ts'
-import type { Bus, Sending } from '../events.ts'
+import type { Bus } from '../events.ts'
 import { recordMachines } from '../report/machines.ts'
 import { blocksBefore, noteWait, waitsBefore } from '../state/last-process.ts'
 import { hostOfOwnAccount, isNewKey } from '../state/own-account.ts'
@@ -57,7 +57,7 @@ export function openEngine(
   { patience, graceMs, claims, shared }: EngineOptions,
   bus: Bus,
 ) {
-  const remote = openRemote(config.host, access, state.earlier, shared, {
+  const remote = openRemote(config.host, access, state.earlier, shared?.windowOf, {
     concurrency: config.uploads.concurrency,
     ...(config.uploads.bandwidth !== undefined && { bandwidth: config.uploads.bandwidth }),
     patience,
@@ -170,7 +170,7 @@ async function guardRoot({ mirrors, commit }: Synced, folder: string, reason: Re
 
 /** After another `uploads.bandwidth` was set, pictures that were too slow go at once, not in up to an hour. */
 async function noticeBandwidth(
-  { meta, failures, commit }: Pick<Synced, 'meta' | 'failures' | 'commit'>,
+  { meta, failures, commit }: Synced,
   bandwidth: number | undefined,
 ): Promise<void> {
   const named = String(bandwidth ?? '')
@@ -191,7 +191,7 @@ const PIECE = 64 * 1024
 /** Publishes `alive` for every step of disk, host and pictures, so that silence shows a disk that hangs; and `sending`. */
 function observed({ disk, host, openPicture }: World, bus: Bus): World {
   // Where the picture of each body lies. A body holds only the file's name, so it is found by its `chunks`.
-  const locations = new WeakMap<PictureBody['chunks'], Pick<Sending, 'mirror' | 'path'>>()
+  const locations = new WeakMap<PictureBody['chunks'], { mirror: string; path: string }>()
   return {
     disk: diskWithSigns(disk, bus.alive),
     async openPicture(mirror, path, cut) {

@@ -45,12 +45,12 @@ export type RemoteSettings = Pick<
   'base_url' | 'site_url' | 'upload_form' | 'timeout' | 'credential_lifetime' | 'requests_per_second'
 >
 
-/** Opens the host without sending anything. `earlier`: see `earlierRequests`. `rate`: shared with machines, or null. */
+/** Opens the host without sending anything. `earlier`: see `earlierRequests`. `windowOf`: of a rate that machines share. */
 export function openRemote(
   host: RemoteSettings,
   { apiKey, ca }: Access,
   earlier: EarlierRequests,
-  rate: Pick<SharedAccount, 'windowOf'> | null,
+  windowOf: RemoteOptions['windowOf'],
   more: Pick<RemoteOptions, 'concurrency' | 'patience'> & Partial<RemoteOptions>,
 ): ReturnType<typeof openImageHost> {
   return openImageHost({
@@ -64,24 +64,24 @@ export function openRemote(
     requestsPerSecond: host.requests_per_second,
     clock: systemClock,
     earlier,
-    windowOf: rate?.windowOf,
+    windowOf,
     ...more,
   })
 }
 
 /** Opens the host for a process that is no machine of the account, such as the doctor, but keeps to their shared rates. */
 export async function openHostToAsk(
-  { host, account }: { host: RemoteSettings; account: Pick<Config['account'], 'when_away'> },
+  { host, account }: { host: RemoteSettings; account: { when_away: number } },
   access: Access,
   earlier: EarlierRequests,
   more: Parameters<typeof openRemote>[4],
 ): Promise<ImageHost> {
   const { store, apiKey } = access
-  if (!store) return openRemote(host, access, earlier, null, more)
+  if (!store) return openRemote(host, access, earlier, undefined, more)
   const { openGuest } = await import('../../shared/account.ts')
   const { when_away: share } = account
   const guest = openGuest({ ...store, share, baseUrl: host.base_url, apiKey, clock: systemClock })
-  const remote = openRemote(host, access, earlier, guest, more)
+  const remote = openRemote(host, access, earlier, guest.windowOf, more)
   return hostWith(remote, {
     async close() {
       try {

@@ -189,7 +189,7 @@ async function runSession(
     shared = await openSharedAccount(config, access, synced)
     const { grace: graceMs } = config.deletions
     await synced.commit(tx => {
-      givenGrace(tx, { running: running(), graceMs })
+      givenGrace(tx, running(), graceMs)
       tx.meta.set('config', fingerprintOf(config))
       record(tx)
     })

@@ -8,7 +8,7 @@ import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
 import { lookAt, type MirrorLocation } from '../../sync/scan/index.ts'
 import { fileAt, fullPath, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Records, Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileRow, FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { orNull } from '../or-null.ts'
@@ -94,7 +94,7 @@ export function isFolder(synced: Synced, mirror: number, path: string): boolean 
 }
 
 /** The state in which people see a file: one that is tried again stays failed until the try ends, as in the summaries. */
-export function shownState({ failures }: Pick<Synced, 'failures'>, file: FileRow): FileState {
+export function shownState({ failures }: Records, file: FileRow): FileState {
   return file.state === 'pending' && failures.ofUpload(file) ? 'failed' : file.state
 }
 

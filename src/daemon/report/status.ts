@@ -11,7 +11,7 @@ import { doubtOfRoot } from '../../sync/scan/index.ts'
 import { stateIsLocked, whoMirrors } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { LEFT, type LeftToDo } from '../../synced/summary.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Records, Synced } from '../../synced/synced.ts'
 import { inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
@@ -229,7 +229,7 @@ export interface AuditStatus {
 
 /** `running`: whether a daemon has the state open. */
 function auditStatus(
-  { meta, audit, summaries }: Pick<Synced, 'meta' | 'audit' | 'summaries'>,
+  { meta, audit, summaries }: Records,
   mirrors: readonly number[],
   running: boolean,
 ): AuditStatus {

@@ -1,5 +1,5 @@
 import { hash, randomBytes, randomInt } from 'node:crypto'
-import type { Clock } from '../../protocol/clock.ts'
+import type { Stopwatch } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { OTHER_ACCOUNT } from '../../remote/failures.ts'
 import {
@@ -28,7 +28,7 @@ export function hostOfOwnAccount(
   host: ImageHost,
   synced: Synced,
   apiKey: string,
-  clock: Pick<Clock, 'monotonic'>,
+  clock: Stopwatch,
 ): ImageHost {
   let looking: Promise<Doubt> | null = null
   /** Another account is a block, as a refused key is. `untried`: `unblock` opened the block, and no check has ended since. */

@@ -22,7 +22,7 @@ import { isoTime } from '../../words/text.ts'
 import type { stateFiles } from './claim.ts'
 import { bootId } from './last-process.ts'
 
-type RecordFiles = Pick<ReturnType<typeof stateFiles>, 'database' | 'witness' | 'lock'>
+type RecordFiles = Omit<ReturnType<typeof stateFiles>, 'control' | 'page' | 'pageKey'>
 
 /** The records, opened for work by this process alone. */
 export interface Records {

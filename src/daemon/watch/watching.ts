@@ -20,7 +20,7 @@ export interface Watching {
 }
 
 /** How one mirror is watched. */
-export interface WatchState extends Pick<Watching, 'folders' | 'lost' | 'polled'> {
+export interface WatchState extends Omit<Watching, 'reason' | 'remedy' | 'overflowed_at'> {
   /** Why folders can't be watched. */
   loss: WatchLoss | null
   /** When the kernel's queue of events last overflowed. */

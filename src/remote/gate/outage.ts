@@ -103,7 +103,7 @@ export class Outage {
 export function backoffMs(
   failures: number,
   retryAfterMs: number | null,
-  { random, maxDelayMs }: Pick<OutageOptions, 'random' | 'maxDelayMs'>,
+  { random, maxDelayMs }: Omit<OutageOptions, 'attempts'>,
 ): number {
   const jittered = random() * Math.min(maxDelayMs, FIRST_DELAY_MS * 2 ** (failures - 1))
   return Math.max(jittered, retryAfterMs ?? 0)

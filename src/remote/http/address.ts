@@ -68,7 +68,7 @@ export function givenAddress(text: string, base: Address): Address | null {
 
 /** A whole address for `text`, which the host gave in its answer to the request for `asked`. `text` may be whole already, or
  * relative to `asked` (RFC 3986, 5.2). A path that begins with a slash is taken byte for byte. */
-export function wholeAddress(text: string, asked: Pick<Address, 'origin' | 'path'>): string {
+export function wholeAddress(text: string, asked: Address): string {
   if (text.startsWith('//')) return `${URL.parse(asked.origin)?.protocol}${text}`
   if (text.startsWith('/')) return asked.origin + text
   return URL.canParse(text) ? text : (URL.parse(text, asked.origin + asked.path)?.href ?? text)

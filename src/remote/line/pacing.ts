@@ -1,5 +1,4 @@
 import type { SteadyClock } from '../../protocol/clock.ts'
-import type { Passage } from './line.ts'
 
 /** The most bytes of a piece. A connection that does not take one piece within the timeout counts as dead. */
 const PIECE = 64 * 1024
@@ -41,7 +40,7 @@ export class Bandwidth {
 export async function* paced(
   chunks: AsyncIterable<Uint8Array>,
   bandwidth: Bandwidth,
-  passage: Pick<Passage, 'left'>,
+  passage: { left: number },
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks)

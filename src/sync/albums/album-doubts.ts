@@ -2,17 +2,15 @@ import { albumInDoubt } from '../../records/albums.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { mayArriveFor } from '../clock.ts'
-import type { EngineContext } from '../context.ts'
+import type { AlbumPort } from '../context.ts'
 import type { AlbumListings } from '../listing/index.ts'
-
-type Context = Pick<EngineContext, 'synced' | 'clock' | 'contents' | 'credentialLifetimeMs'>
 
 /** Finds out, in one pass, which albums are gone, after the host answered NOT_FOUND. Only a listing proves that an album is
  * gone. A host may also answer NOT_FOUND because an album is too deep to hold others, or because it is late to know a new
  * album. Any other refusal may concern the picture alone. When the plan has no listings, such a refusal puts no album in
  * doubt. Otherwise a second album of the same name would be created, and would get the folder's further pictures. */
 export class AlbumDoubts {
-  readonly #context: Context
+  readonly #context: AlbumPort
   readonly #listings: AlbumListings
   /** The albums, by the host's ids, for which a NOT_FOUND is ignored: their record was put in doubt in this pass already, or
    * they were created just now, and the host may be late to know them. */
@@ -20,7 +18,7 @@ export class AlbumDoubts {
   /** The albums, by their records' ids, in which the host creates no albums. */
   readonly #closed = new Set<number>()
 
-  constructor(context: Context, listings: AlbumListings) {
+  constructor(context: AlbumPort, listings: AlbumListings) {
     this.#context = context
     this.#listings = listings
   }

@@ -6,20 +6,15 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { type Album, albumName, keyOf } from '../album.ts'
 import type { AlbumBegun } from '../claims.ts'
 import { lossEndsAt, lostAt, mayArriveFor } from '../clock.ts'
-import type { EngineContext } from '../context.ts'
+import type { AlbumPort } from '../context.ts'
 import { AlbumListings } from '../listing/index.ts'
 import { AlbumDoubts } from './album-doubts.ts'
-
-type AlbumContext = Pick<
-  EngineContext,
-  'synced' | 'host' | 'clock' | 'claims' | 'emit' | 'contents' | 'credentialLifetimeMs'
->
 
 /** The albums that pictures go into. An album is created when its first image needs it. When the host lists an album of this
  * name already, the listed album is used. A tree lives for one pass, and what it has learned of the host is forgotten with
  * it. */
 export class AlbumTree {
-  readonly #context: AlbumContext
+  readonly #context: AlbumPort
   readonly #listings: AlbumListings
   readonly #doubts: AlbumDoubts
   /** The searches and creations under way, by parent and name. Two uploads that need the same album wait for the same
@@ -31,7 +26,7 @@ export class AlbumTree {
    * the root. */
   readonly #walkedAgain = new Set<string | null>()
 
-  constructor(context: AlbumContext) {
+  constructor(context: AlbumPort) {
     this.#context = context
     this.#listings = new AlbumListings(context.host)
     this.#doubts = new AlbumDoubts(context, this.#listings)

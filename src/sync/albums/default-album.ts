@@ -1,6 +1,6 @@
 import { foundInAlbum } from '../../records/images.ts'
 import type { Album } from '../album.ts'
-import type { EngineContext } from '../context.ts'
+import type { AlbumPort } from '../context.ts'
 import { recordAlbums, walkEverything } from '../listing/index.ts'
 
 /** When a look did not show the image, the next look comes so many milliseconds later, because a look walks everything, and
@@ -17,18 +17,14 @@ export class DefaultAlbum {
   #nextLook = Number.NEGATIVE_INFINITY
 
   /** The album in which uploads without an album land. Null is the root; undefined: the album is not known yet. */
-  known({ synced }: Pick<EngineContext, 'synced'>): Album | undefined {
+  known({ synced }: AlbumPort): Album | undefined {
     const id = synced.meta.get('default_album')
     if (id === null) return this.#canNotKnow ? null : undefined
     return id === '' ? null : (synced.albums.byRemoteId(id) ?? undefined)
   }
 
   /** Looks for the image of an upload without an album. Also looks for earlier such images that were not listed yet. */
-  async learn(
-    { synced, host, clock, emit }: EngineContext,
-    imageId: string,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async learn({ synced, host, clock, emit }: AlbumPort, imageId: string, signal: AbortSignal): Promise<void> {
     this.#unseen.add(imageId)
     if (clock.monotonic() < this.#nextLook) return
     const walk = await walkEverything(host, signal)

@@ -33,11 +33,8 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
   const names = namesTell(inPlace, shown)
   const findings: Finding[] = []
   const elsewhere: Finding[] = []
-  const add = (
-    kind: Finding['kind'],
-    { remote_id, name }: Pick<ImageRow, 'remote_id' | 'name'>,
-    detail: Reason,
-  ) => findings.push({ kind, remote_id, album: records.album, name, detail })
+  const add = (kind: Finding['kind'], { remote_id, name }: ImageRow, detail: Reason) =>
+    findings.push({ kind, remote_id, album: records.album, name, detail })
 
   for (const image of inPlace) {
     const differences = differencesOf(image, shown.get(image.remote_id)!, names)
@@ -111,11 +108,7 @@ const NO_FIXED_DIMENSIONS: ReadonlySet<string> = new Set(['image/svg+xml', 'imag
 
 /** Whether a file needs an image of the same name and bytes in the same album. Without one, the image may be there on
  * purpose: a mirror keeps images, or a person has discarded its deletion. */
-function isTwin(
-  image: ImageRow,
-  inPlace: readonly ImageRow[],
-  { isNeeded }: Pick<AuditRecords, 'isNeeded'>,
-): boolean {
+function isTwin(image: ImageRow, inPlace: readonly ImageRow[], { isNeeded }: AuditRecords): boolean {
   if (image.proof === 'none' || isNeeded(image)) return false
   return inPlace.some(
     other =>

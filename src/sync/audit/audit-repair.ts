@@ -6,7 +6,6 @@ import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
-import type { EngineContext } from '../context.ts'
 import { type Deletion, sendDelete, whyImageStays } from '../deletions/index.ts'
 import { walkEverything } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
@@ -31,10 +30,7 @@ export interface Repairs {
 
 /** Records that the images of `gone` findings are lost, after their albums were walked again. Changes nothing on the host;
  * the next pass uploads them. */
-export async function repairGone(
-  context: AuditContext & Pick<EngineContext, 'contents'>,
-  { stop, cut }: Interruption,
-): Promise<Repairs> {
+export async function repairGone(context: AuditContext, { stop, cut }: Interruption): Promise<Repairs> {
   const { synced } = context
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
   /** The ids of all images that the host lists in any album. */
@@ -107,7 +103,9 @@ export async function deleteTwice(
 ): Promise<Repairs> {
   const { synced } = context
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
-  const ours = synced.audit.findings().filter(finding => finding.kind === 'twice' && isOurs(synced, finding))
+  const ours = synced.audit
+    .findings()
+    .filter(finding => finding.kind === 'twice' && isOurs(synced, finding.remote_id))
   if (ours.length > most) return { ...repairs, withheld: ours.length }
   for (const [album, findings] of Map.groupBy(ours, finding => finding.album)) {
     if (interruption.stop.aborted) return repairs
@@ -139,18 +137,15 @@ async function deleteOne(
     ({ kind, remote_id }) => kind === 'twice' && remote_id === finding.remote_id,
   )
   const shown = listed.find(({ id }) => id === finding.remote_id)
-  if (still) return isOurs(synced, finding, shown) ? deleteImage(context, finding, cut, mayGo) : 'kept'
+  if (still)
+    return isOurs(synced, finding.remote_id, shown) ? deleteImage(context, finding, cut, mayGo) : 'kept'
   await synced.commit(tx => tx.audit.remove('twice', finding.remote_id))
   return null
 }
 
 /** A record names its id, or albumd deleted it before; what only looks alike is another person's. `shown`: as it is listed
  * now. */
-export function isOurs(
-  synced: Synced,
-  { remote_id }: Pick<Finding, 'remote_id'>,
-  shown?: ListedImage,
-): boolean {
+export function isOurs(synced: Synced, remote_id: string, shown?: ListedImage): boolean {
   if (synced.images.byRemoteId(remote_id) !== undefined) return true
   return shown ? isLeftOver(synced, shown) : synced.deleted.at(remote_id) !== undefined
 }

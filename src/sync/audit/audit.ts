@@ -8,17 +8,17 @@ import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
-import { mayArriveFor } from '../clock.ts'
-import type { EngineContext } from '../context.ts'
+import { type FileAges, mayArriveFor } from '../clock.ts'
+import type { AlbumPort, HostPort } from '../context.ts'
 import { delivers, type Walk, type WholeWalk, walkEverything, walkWhole } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { type AlbumComparison, type AuditStart, compareAlbum, recordsOf } from './audit-album.ts'
 import { albumsBelowMirrors, foreignAlbums } from './foreign-albums.ts'
 
-export type AuditContext = Pick<
-  EngineContext,
-  'synced' | 'host' | 'clock' | 'claims' | 'emit' | 'ages' | 'credentialLifetimeMs'
->
+/** An audit also asks how old records are. */
+export interface AuditContext extends AlbumPort {
+  ages: FileAges
+}
 
 export interface AuditRun extends AuditContext {
   /** Milliseconds from the start of one request to the start of the next, so that other work gets its share of the rate. */
@@ -218,7 +218,7 @@ export async function lookAtAlbum(
 
 /** The images of the root, and those of other albums that are recorded there: an upload without an album lands in the
  * account's default album (§4.1), and while that is not known, the root is recorded. */
-async function lookEverywhere({ synced, host }: AuditContext, signal: AbortSignal): Promise<AlbumLook> {
+async function lookEverywhere({ synced, host }: HostPort, signal: AbortSignal): Promise<AlbumLook> {
   const recorded = synced.images.inAlbum(null)
   const look = lookOf(await walkEverything(host, signal), recorded)
   if (look.kind !== 'whole') return look

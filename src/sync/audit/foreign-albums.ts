@@ -6,7 +6,7 @@ import type { Finding } from '../../synced/tables/audit.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
 import { recordedAlbums } from '../album.ts'
-import type { EngineContext } from '../context.ts'
+import type { HostPort } from '../context.ts'
 import { canBe, type Walk, walkEverything } from '../listing/index.ts'
 import { isLeftOver } from './audit-album.ts'
 
@@ -27,7 +27,7 @@ export function albumsBelowMirrors(synced: Synced): Set<number | null> {
 /** The images of unrecorded albums in an album, and below. Such an album is another person's, or its folder was renamed
  * while the state was lost. `listed`: what the walk of `album` has shown. */
 export async function foreignAlbums(
-  { synced, host }: Pick<EngineContext, 'synced' | 'host'>,
+  { synced, host }: HostPort,
   album: number | null,
   listed: Walk['albums'],
   signal: AbortSignal,

@@ -44,7 +44,7 @@ export async function deleteDueImages(
     before.flatMap(({ row }) =>
       synced.escrow
         .ofMirror(row.id)
-        .filter(entry => isMeant(entry) && isNamed(pass, fullPath(row.folder, entry.path)))
+        .filter(entry => isMeant(entry) && isNamed(pass.named, fullPath(row.folder, entry.path)))
         .map(({ image }) => image),
     ),
   )

@@ -55,7 +55,7 @@ export async function deleteImages(
     const image = synced.images.byId(entry.image)!
     const stays = await whyStays(context, run, entry, image, walks, cut)
     if (stays) {
-      if (stays !== entry.why) await synced.commit(tx => stayed(tx, entry, stays, clock.wall()))
+      if (stays !== entry.why) await synced.commit(tx => stayed(tx, entry.image, stays, clock.wall()))
       emit({ event: 'image_kept', mirror, path, reason: stays })
       continue
     }

@@ -5,13 +5,11 @@ import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, albumName, albumPathOf } from '../album.ts'
-import type { EngineContext } from '../context.ts'
+import type { AlbumPort } from '../context.ts'
 import { listingChanges, plainName, type Walk, walkEverything, walkWhole } from './walk.ts'
 
 /** A listed image that no record names. `album`: the row of its album; null is the root. */
 export type UnrecordedImage = ListedImage & { album: number | null }
-
-type ListingContext = Pick<EngineContext, 'synced' | 'host' | 'emit'>
 
 /** The unrecorded images of albums. When the state is new, or was put back from an earlier copy, a picture may be on the
  * host although no record says so, and sending the picture would make a second image. So before the first upload into an
@@ -25,7 +23,7 @@ export class AlbumContents {
   #isNewEmitted = false
 
   /** Looks at an album once. Returns what failed. */
-  lookAt(context: ListingContext, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
+  lookAt(context: AlbumPort, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
     const key = album?.id ?? 0
     const look = this.#looks.get(key) ?? this.#look(context, album, signal)
     this.#looks.set(key, look)
@@ -70,11 +68,7 @@ export class AlbumContents {
   }
 
   /** Tells once that no image was ever recorded. Of a state that was put back, the start has told. */
-  #emitNewState(
-    { synced, emit }: Pick<EngineContext, 'synced' | 'emit'>,
-    album: Album,
-    images: number,
-  ): void {
+  #emitNewState({ synced, emit }: AlbumPort, album: Album, images: number): void {
     if (this.#isNewEmitted || synced.images.latest() !== undefined || synced.meta.get('restored') !== null)
       return
     this.#isNewEmitted = true
@@ -82,11 +76,8 @@ export class AlbumContents {
     emit({ event: 'new_state', ...found, message: because('new_state', found) })
   }
 
-  async #look(
-    { synced, host, emit }: ListingContext,
-    album: Album,
-    signal: AbortSignal,
-  ): Promise<Outcome<void>> {
+  async #look(context: AlbumPort, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
+    const { synced, host } = context
     // An upload without an album lands in the default album (§4.1), which may be any album while it is not known.
     const everywhere = album === null && synced.meta.get('default_album') !== ''
     // One of the unrecorded images may be a picture of a mirror, and only a walk shows their ids.
@@ -101,15 +92,12 @@ export class AlbumContents {
     if (!walk.ok) return withoutList(synced, walk.failure)
     if (!walk.value.settled) return { ok: false, failure: listingChanges }
     const shown = everywhere ? withoutMirrored(synced, walk.value) : walk.value
-    await this.#remember({ synced, emit }, album, shown)
+    await this.#remember(context, album, shown)
     return { ok: true, value: undefined }
   }
 
-  async #remember(
-    { synced, emit }: Pick<EngineContext, 'synced' | 'emit'>,
-    album: Album,
-    walk: Walk,
-  ): Promise<void> {
+  async #remember(context: AlbumPort, album: Album, walk: Walk): Promise<void> {
+    const { synced } = context
     const listed = unrecordedIn(synced, walk.images)
     const here = listed.filter(image => image.album === (album?.remote_id ?? null))
     const rows = await synced.commit(tx => {
@@ -120,7 +108,7 @@ export class AlbumContents {
     })
     const images = listed.map(image => ({ ...image, album: rows.get(image.album) ?? null }))
     this.#unrecorded.set(album?.id ?? 0, Map.groupBy(images, keyOf))
-    if (images.length > 0) this.#emitNewState({ synced, emit }, album, images.length)
+    if (images.length > 0) this.#emitNewState(context, album, images.length)
   }
 }
 
@@ -161,7 +149,7 @@ function withoutMirrored({ mirrors, folders }: Synced, walk: Walk): Walk {
 }
 
 /** The name under which images are grouped. Images that are listed without a name have the name ''. */
-function keyOf({ name }: Pick<ListedImage, 'name'>): string {
+function keyOf({ name }: ListedImage): string {
   return name === undefined ? '' : plainName(name)
 }
 

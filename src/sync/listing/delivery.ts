@@ -1,8 +1,9 @@
 import { DELIVERY_PATH } from '../../protocol/endpoints.ts'
 import { hostWith, type ImageHost } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Records, Synced } from '../../synced/synced.ts'
+import type { Bytes } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import type { EngineContext } from '../context.ts'
+import type { HostPort } from '../context.ts'
 
 /*
  * Where the host delivers an image for which it has named no address. There are two sources. Acknowledged uploads show how
@@ -44,7 +45,7 @@ export type DeliveryPattern = NonNullable<ReturnType<typeof confirmedPattern>>
 const SAMPLE = 50
 
 /** The pattern of the addresses of acknowledged uploads, or null: none, or several. The extension may follow the id. */
-export function confirmedPattern({ images }: Pick<Synced, 'images'>) {
+export function confirmedPattern({ images }: Records) {
   let prefix: string | null = null
   const suffixes = new Map<string, string>()
   for (const { remote_id, cdn_url, name } of images.acknowledged(SAMPLE)) {
@@ -92,12 +93,6 @@ export function names(address: string | null, id: string): boolean {
   return false
 }
 
-/** What identifies a picture by its bytes: its SHA-256 and its size in bytes. */
-export interface Bytes {
-  hash: Buffer
-  size: number
-}
-
 /** How the bytes of a fetched image compare with the bytes of a picture. */
 export type Comparison =
   | { verdict: 'equal'; cdnUrl: string }
@@ -118,7 +113,7 @@ export async function delivers(
 
 /** Fetches an image that may be this picture, and compares its bytes with the picture's. */
 export async function compareBytes(
-  { synced, host }: Pick<EngineContext, 'synced' | 'host'>,
+  { synced, host }: HostPort,
   image: { remote_id: string; name: string },
   picture: Bytes,
   signal: AbortSignal,

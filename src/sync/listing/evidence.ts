@@ -65,11 +65,8 @@ export function weighEvidence<Image extends ListedImage>(
   return evidence
 }
 
-/** What a listing may show of a picture. */
-export interface Features {
-  name: string
-  /** Bytes. */
-  size: number
+/** What a picture's own bytes tell. */
+interface OwnFeatures {
   /** Pixels; null when they are not known. */
   width: number | null
   height: number | null
@@ -77,6 +74,13 @@ export interface Features {
   mime: string
   /** Whether EXIF turns it by 90°, so that width and height change places; undefined when that is not known. */
   turned?: boolean | undefined
+}
+
+/** What a listing may show of a picture. */
+export interface Features extends OwnFeatures {
+  name: string
+  /** Bytes. */
+  size: number
 }
 
 /**
@@ -96,7 +100,7 @@ interface Dimensions {
 /**
  * Whether these can be a picture's dimensions. Unknown ones rule nothing out, and a host may turn a picture as EXIF says.
  */
-export function dimensionsFit(listed: Dimensions, picture: Omit<Features, 'name' | 'size'>): boolean {
+export function dimensionsFit(listed: Dimensions, picture: OwnFeatures): boolean {
   const near = (a: number | null | undefined, b: number | null | undefined) =>
     a == null || b == null || Math.abs(a - b) <= DIMENSION_TOLERANCE
   const { width, height } = picture
@@ -109,12 +113,12 @@ const WITH_EXIF: ReadonlySet<string> = new Set(
   [FORMATS.jpeg, FORMATS.tiff, FORMATS.webp, FORMATS.png].map(({ mime }) => mime),
 )
 
-function mayBeTurned({ mime, turned }: Pick<Features, 'mime' | 'turned'>): boolean {
+function mayBeTurned({ mime, turned }: OwnFeatures): boolean {
   return turned ?? WITH_EXIF.has(mime)
 }
 
 /** What a picture's own bytes tell. Whether EXIF turns the picture is read of JPEGs alone. */
-export function featuresOf({ width, height, mime, turned }: Picture): Omit<Features, 'name' | 'size'> {
+export function featuresOf({ width, height, mime, turned }: Picture): OwnFeatures {
   return { width, height, mime, turned: mime === FORMATS.jpeg.mime ? turned === true : undefined }
 }
 

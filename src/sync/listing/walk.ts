@@ -1,4 +1,4 @@
-import { type Clock, HOUR_MS } from '../../protocol/clock.ts'
+import { HOUR_MS, type Stopwatch } from '../../protocol/clock.ts'
 import type { ListedAlbum, ListedImage } from '../../protocol/records.ts'
 import { type HostFailure, hostWith, type ImageHost, type Lister, type Outcome } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -213,11 +213,7 @@ const BELIEVED = HOUR_MS
 
 /** A refused request whose album is gone fails with the remedy `gone`. §4 names no code for it, so after a refusal the
  * parent's listing is read: another person deletes an album, and the next upload gets FORBIDDEN. */
-export function tellingLostAlbums(
-  host: ImageHost,
-  { albums }: Synced,
-  clock: Pick<Clock, 'monotonic'>,
-): ImageHost {
+export function tellingLostAlbums(host: ImageHost, { albums }: Synced, clock: Stopwatch): ImageHost {
   /** By the host's id: until when an album that was listed is not looked for again. */
   const listed = new Map<string, number>()
 

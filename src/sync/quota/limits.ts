@@ -5,7 +5,7 @@ import type { Block, HostFailure, Remedy } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import type { EngineContext } from '../context.ts'
+import type { EngineContext, QuotaPort } from '../context.ts'
 import type { Pass } from '../pass-request.ts'
 import type { Allowance } from './quota-state.ts'
 
@@ -52,8 +52,8 @@ export const RETRY_MS = 60_000
 
 /** When a running daemon tries a blocked endpoint again. In an outage its next pass tries again. */
 export function triedAgainAt(
-  { code, since, said_at }: Pick<BlockRow, 'code' | 'since' | 'said_at'>,
-  allowance: Pick<Allowance, 'probeEveryMs'>,
+  { code, since, said_at }: Omit<BlockRow, 'endpoint' | 'message'>,
+  allowance: Allowance,
 ): Millis {
   const remedy = remedyOfCode(code)
   // Each try of a host that refuses all pictures may cost quota. So it waits as long as the trouble has lasted, up to `probeEveryMs`.
@@ -64,7 +64,7 @@ export function triedAgainAt(
 
 /** How many milliseconds after a refusal an endpoint is tried again. Null: something else decides. The upload queue asks
  * about a used-up quota, and the gate waits for the end of an outage. */
-function tryAgainAfterMs(remedy: Remedy, { probeEveryMs }: Pick<Allowance, 'probeEveryMs'>): number | null {
+function tryAgainAfterMs(remedy: Remedy, { probeEveryMs }: Allowance): number | null {
   if (remedy === 'key') return HOUR_MS
   return remedy === 'plan' || remedy === 'storage' ? probeEveryMs : null
 }
@@ -82,15 +82,13 @@ async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promi
   })
 }
 
-type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
-
 /** The code of a file larger than the plan allows. §8 gives no largest size, so it is learned from answers. */
 export const TOO_LARGE = 'FILE_TOO_LARGE'
 /** How often a refused picture is sent again, to ask whether the limit has grown. */
 const ASK_EVERY_MS = DAY_MS
 
 /** Why a file of this size is not sent, because the host refused a file of this size or a smaller file; or null. */
-export function whyTooLarge(context: Context, size: number): Reason | null {
+export function whyTooLarge(context: QuotaPort, size: number): Reason | null {
   const limit = context.synced.meta.get('size_limit')
   if (limit === null || size < limit.refused || isDue(limit, context)) return null
   return because('too_large', { refused: limit.refused, plan: context.allowance.plan })
@@ -113,7 +111,7 @@ export function noteTaken(tx: Tx, size: number): void {
 }
 
 /** Once a day, lets the smallest refused file be sent again, to learn whether the limit has grown. */
-async function askAboutSize(context: Context): Promise<void> {
+async function askAboutSize(context: QuotaPort): Promise<void> {
   const { synced } = context
   const limit = synced.meta.get('size_limit')
   if (limit === null || !isDue(limit, context)) return
@@ -129,6 +127,6 @@ function forgetSizeLimit(tx: Tx): void {
 }
 
 /** Whether the host may be asked again. Also when `askedAt` lies far ahead, because the clock was set back. */
-function isDue({ askedAt }: { askedAt: number }, { clock }: Pick<Context, 'clock'>): boolean {
+function isDue({ askedAt }: { askedAt: number }, { clock }: QuotaPort): boolean {
   return Math.abs(clock.wall() - askedAt) >= ASK_EVERY_MS
 }

@@ -1,10 +1,8 @@
 import { HOUR_MS } from '../../protocol/clock.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
-import type { EngineContext } from '../context.ts'
+import type { QuotaPort } from '../context.ts'
 import { dayOf, onlyReserveLeft, type QuotaState, readQuota } from './quota-state.ts'
-
-type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance' | 'others'>
 
 const LONGEST_PROMISE_MS = 25 * HOUR_MS
 /** For how many days the records tell how many credentials were used. */
@@ -12,12 +10,12 @@ const DAYS_KEPT = 100
 
 /** The day's quota during one run of uploads. Uploads stop only when the host says that the quota is used up. */
 export class QuotaLedger {
-  readonly #context: Context
+  readonly #context: QuotaPort
   #probing = false
   /** Credentials that the host issued in this run. */
   granted = 0
 
-  constructor(context: Context) {
+  constructor(context: QuotaPort) {
     this.#context = context
   }
 

@@ -1,6 +1,6 @@
 import { DAY_MS, type Millis } from '../../protocol/clock.ts'
 import { beginningAfter, type DayBeginning, daysFrom } from '../../protocol/days.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Records } from '../../synced/synced.ts'
 import type { QuotaRow } from '../../synced/tables/account.ts'
 
 /** The host is asked so much later than the time at which its day should begin, because its clock may differ. */
@@ -46,7 +46,7 @@ export interface QuotaState {
 }
 
 /** Whether only the reserve is left of the day's uploads. */
-export function onlyReserveLeft({ limit, reserve }: Allowance, { used }: Pick<QuotaState, 'used'>): boolean {
+export function onlyReserveLeft({ limit, reserve }: Allowance, { used }: { used: number }): boolean {
   return reserve > 0 && limit - used <= limit * reserve
 }
 
@@ -56,10 +56,10 @@ const OWN_SHARE = 0.9
 /** The quota now. Where the config does not say when a day begins, it has 24 hours from the time at which the quota last
  * opened again, or else from midnight UTC. By this time only estimates are made. */
 export function readQuota(
-  synced: Pick<Synced, 'account' | 'meta'>,
+  synced: Records,
   allowance: Allowance,
   now: number,
-  others?: Pick<OtherMachines, 'used'>,
+  others?: { used: OtherMachines['used'] },
 ): QuotaState {
   const opened = synced.meta.get('quota_opened')
   const day = synced.meta.get('quota_day')
@@ -91,7 +91,7 @@ export function readQuota(
  * config says, or something else uses the account too. Of a limit that the config has got since then, the host has said
  * nothing yet. */
 export function isUsedUpEarly(
-  { account, meta }: Pick<Synced, 'account' | 'meta'>,
+  { account, meta }: Records,
   { limit }: Allowance,
   { used, exhausted, isDayKnown }: QuotaState,
 ): boolean {

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path/posix'
-import type { Disk } from '../../local/disk.ts'
+import type { Disk, Identity } from '../../local/disk.ts'
 import type { FolderLook, IgnoreFile } from '../../local/look.ts'
-import type { Clock } from '../../protocol/clock.ts'
+import type { Stopwatch } from '../../protocol/clock.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import type { EngineContext, LookAtFolders } from '../context.ts'
+import type { DiskPort, LookAtFolders } from '../context.ts'
 import { fullPath } from '../tree-path.ts'
 import type { KnownFolders } from './known-folders.ts'
 import { allKnownAreThere } from './trust.ts'
@@ -47,7 +47,7 @@ export function isAnotherDisk(
   synced: Synced,
   mirror: MirrorRow,
   folder: FolderRow,
-  { ino, birthtime }: Pick<FolderLook['identity'], 'ino' | 'birthtime'>,
+  { ino, birthtime }: Identity,
 ): boolean {
   if (folder.mount === 1 && folder.ino === null) return false
   const isIt = folder.mount === 1 && folder.ino === ino && folder.birthtime === birthtime
@@ -71,18 +71,13 @@ export function noticingMounts(look: LookAtFolders, disk: Disk, root: string): L
 /** Doubts about folders below the root that are or were mount points. When a disk is not mounted, its mount point is an
  * ordinary folder, and mostly empty. When a disk was mounted over a folder, it hides the pictures in that folder. */
 export class MountDoubts {
-  readonly #context: Pick<EngineContext, 'disk' | 'synced'>
+  readonly #context: DiskPort
   readonly #mirror: MirrorRow
   /** Whether a person trusts the mirror as it is. */
   readonly #accepted: boolean
   readonly #known: KnownFolders
 
-  constructor(
-    context: Pick<EngineContext, 'disk' | 'synced'>,
-    mirror: MirrorRow,
-    accepted: boolean,
-    known: KnownFolders,
-  ) {
+  constructor(context: DiskPort, mirror: MirrorRow, accepted: boolean, known: KnownFolders) {
     this.#context = context
     this.#mirror = mirror
     this.#accepted = accepted
@@ -137,11 +132,11 @@ const BACK_SOON_MS = 10_000
  * editor saves `.albumdignore` by deleting it and renaming a new file to its place. A scan in between sees no ignore file,
  * and nothing in this folder is uploaded until the file is back. */
 export class VanishedRules {
-  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #clock: Stopwatch
   /** When each ignore file was found gone, by mirror and path, because the folder may lose its row meanwhile. */
   readonly #foundGone = new Map<string, number>()
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
+  constructor(clock: Stopwatch) {
     this.#clock = clock
   }
 

@@ -1,6 +1,7 @@
+import type { Identity } from '../../local/disk.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
-import type { Guard, MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
+import type { Guard, MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { Looks } from '../looks.ts'
 import type { Interruption, MirrorPolicy, Pass, Scope } from '../pass-request.ts'
@@ -20,7 +21,7 @@ const MANY_PICTURES = 100
 export interface ScannedMirror {
   row: MirrorRow
   policy: MirrorPolicy
-  identity: RootIdentity
+  identity: Identity
   /** The paths of folders in doubt. Nothing in them or below them is uploaded. */
   unknown: string[]
   /** The paths of folders that are mount points. While one of them is not mounted, nothing is deleted. */

@@ -1,9 +1,9 @@
-import type { Disk } from '../../local/disk.ts'
+import type { Disk, Identity } from '../../local/disk.ts'
 import { isSameIdentity } from '../../local/look.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
-import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 
@@ -15,12 +15,12 @@ export type RootCheck = TrustedRoot | DoubtfulRoot
 export interface DoubtfulRoot {
   trusted: false
   reason: Reason
-  found: { identity: RootIdentity; empty: boolean } | null
+  found: { identity: Identity; empty: boolean } | null
 }
 
 export interface TrustedRoot {
   trusted: true
-  identity: RootIdentity
+  identity: Identity
   empty: boolean
   accepted: boolean
 }
@@ -35,7 +35,7 @@ const SAMPLE = 200
 export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
   const { folder } = mirror
   const doubt = (reason: Reason): RootCheck => ({ trusted: false, reason, found: null })
-  let identity: RootIdentity
+  let identity: Identity
   let empty: boolean
   try {
     const stat = disk.lstat(folder)
@@ -75,7 +75,7 @@ function whyAnother(
   disk: Disk,
   synced: Synced,
   mirror: MirrorRow,
-  identity: RootIdentity,
+  identity: Identity,
   known: readonly FileAtPath[],
 ): Reason | null {
   const { folder } = mirror
@@ -86,13 +86,13 @@ function whyAnother(
 
 /** Whether the inode or the birth time of the root differs from its record. False when there are no birth times, because
  * then many file systems number their inodes anew with every mount. */
-function isRenewed({ ino, birthtime }: RootIdentity, mirror: MirrorRow): boolean {
+function isRenewed({ ino, birthtime }: Identity, mirror: MirrorRow): boolean {
   const differs = ino !== mirror.ino || birthtime !== mirror.birthtime
   return differs && (birthtime !== 0 || mirror.birthtime !== 0)
 }
 
 /** Whether the root is still the same folder that was checked. */
-export function isSameRoot(disk: Disk, folder: string, identity: RootIdentity): boolean {
+export function isSameRoot(disk: Disk, folder: string, identity: Identity): boolean {
   try {
     const { kind, dev, ino, birthtime } = disk.lstat(folder)
     return kind === 'folder' && isSameIdentity(identity, { dev, ino, birthtime })
@@ -156,11 +156,7 @@ function mostAreThere(disk: Disk, root: string, known: readonly FileAtPath[]): b
   return known.filter(file => isAsKnown(disk, root, file)).length * 2 > known.length
 }
 
-function isAsKnown(
-  disk: Disk,
-  root: string,
-  { path, size, mtime }: Pick<FileAtPath, 'path' | 'size' | 'mtime'>,
-): boolean {
+function isAsKnown(disk: Disk, root: string, { path, size, mtime }: FileAtPath): boolean {
   try {
     const stat = disk.lstat(`${root}/${path}`)
     return stat.kind === 'file' && stat.size === size && stat.mtime === mtime
@@ -194,7 +190,7 @@ export type Trust =
   | { kind: 'needless'; elsewhere: string[] }
   /** A person's trust can't help, for example because the folder could not be read. */
   | { kind: 'impossible'; reason: Reason }
-  | { kind: 'root'; mirror: MirrorRow; reason: Reason; identity: RootIdentity }
+  | { kind: 'root'; mirror: MirrorRow; reason: Reason; identity: Identity }
   | { kind: 'folder'; mirror: MirrorRow; reason: Reason; folder: FolderRow }
 
 /** Finds the doubt that a person's trust would end. `path`: below the mirror's root; '' is the root itself. */

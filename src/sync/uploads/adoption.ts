@@ -8,7 +8,7 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
-import type { EngineContext } from '../context.ts'
+import type { EngineContext, HostPort, RecordPort } from '../context.ts'
 import {
   type Comparison,
   canBe,
@@ -133,7 +133,7 @@ export interface Verified {
 
 /** Fetches every linked image and compares its bytes with its file's. `between`: gives other work its turn. */
 export async function verifyLinks(
-  context: Pick<EngineContext, 'synced' | 'host' | 'clock'>,
+  context: RecordPort & HostPort,
   signal: AbortSignal,
   between: () => Promise<void> = async () => {},
 ): Promise<Verified> {
@@ -153,7 +153,7 @@ export async function verifyLinks(
 
 /** Fetches a linked image and compares its bytes. When they differ, its record goes, and the file is uploaded. */
 export async function verifyLink(
-  context: Pick<EngineContext, 'synced' | 'host' | 'clock'>,
+  context: RecordPort & HostPort,
   image: ImageRow,
   signal: AbortSignal,
 ): Promise<Comparison> {

@@ -3,6 +3,7 @@ import type { ListedImage } from '../../protocol/records.ts'
 import { refuted } from '../../records/images.ts'
 import { type Failed, found, neverArrived, type Stored } from '../../records/pictures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
+import type { Synced } from '../../synced/synced.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { reasonIn } from '../../words/reasons.ts'
 import { albumPathOf, flatness } from '../album.ts'
@@ -140,11 +141,7 @@ async function act(
 /** The failure of an upload that has not arrived, when a proxy in front of the upload node answered it with a page of its
  * own. The proxy would refuse the picture again, so the picture waits as if the node had refused it. Null in all other
  * cases. */
-function failureByProxy(
-  { failures }: EngineContext['synced'],
-  intent: OpenUpload,
-  now: number,
-): Failed | null {
+function failureByProxy({ failures }: Synced, intent: OpenUpload, now: number): Failed | null {
   const { folder, name, hash } = intent
   const doubt = failures.doubt(folder, name)
   const message = doubt === undefined ? null : reasonIn(doubt, 'refused_by_node')
@@ -186,11 +183,7 @@ async function actOnAlike(
 
 /** The event that tells what became of an upload. Called before the outcome is recorded, because recording may delete the
  * folder's row, and the event needs this row. */
-function foundOut(
-  { folders, mirrors }: EngineContext['synced'],
-  { folder, name }: OpenUpload,
-  arrived: boolean,
-): PassEvent {
+function foundOut({ folders, mirrors }: Synced, { folder, name }: OpenUpload, arrived: boolean): PassEvent {
   const { mirror, path } = folders.byId(folder)!
   return {
     event: 'upload_found_out',
@@ -220,14 +213,10 @@ export async function record(
   recovery.emit(emitted)
 }
 
-function isFlatIn(
-  { folders, mirrors, albums }: EngineContext['synced'],
-  { folder }: OpenUpload,
-  album: number | null,
-): boolean {
-  const { mirror, path } = folders.byId(folder)!
-  const albumPath = albumPathOf(mirrors.byId(mirror)!.album, path)
-  return flatness({ albums }, albumPath, album === null ? null : albums.byId(album)!) === 1
+function isFlatIn(synced: Synced, { folder }: OpenUpload, album: number | null): boolean {
+  const { mirror, path } = synced.folders.byId(folder)!
+  const albumPath = albumPathOf(synced.mirrors.byId(mirror)!.album, path)
+  return flatness(synced, albumPath, album === null ? null : synced.albums.byId(album)!) === 1
 }
 
 /** The images among which the upload's image may be. An upload without an album may be in the root, in the account's default

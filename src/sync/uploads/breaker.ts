@@ -1,11 +1,11 @@
 import { refusedByAll, retried } from '../../records/pictures.ts'
 import { HOST_REFUSES } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import type { Synced, Tx } from '../../synced/synced.ts'
+import type { Records, Synced, Tx } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import { type FileKey, type FileRow, textOf } from '../../synced/tables/files.ts'
 import { because, reasonIn } from '../../words/reasons.ts'
-import type { EngineContext } from '../context.ts'
+import type { QuotaPort } from '../context.ts'
 import { triedAgainAt } from '../quota/index.ts'
 import type { UploadResult } from './upload-job.ts'
 
@@ -15,10 +15,7 @@ const ALIKE = 3
 const MOST = 200
 
 /** The endpoint that refuses all pictures, while it does and pictures wait. */
-export function refusingEndpoint({
-  account,
-  files,
-}: Pick<Synced, 'account' | 'files'>): BlockRow | undefined {
+export function refusingEndpoint({ account, files }: Records): BlockRow | undefined {
   return account.blocks().find(({ code }) => code === HOST_REFUSES && files.arePending(0))
 }
 
@@ -63,7 +60,7 @@ export class Breaker {
   }
 
   /** Whether it is too early to ask a blocked endpoint again. */
-  mustRest({ clock, allowance }: Pick<EngineContext, 'clock' | 'allowance'>): boolean {
+  mustRest({ clock, allowance }: QuotaPort): boolean {
     const now = clock.wall()
     // After the clock was set back, `said_at` may lie in the future. Then the endpoint is asked now.
     return (

@@ -8,7 +8,7 @@ import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
 import { DefaultAlbum } from '../albums/index.ts'
 import { endLoss, mayArriveFor } from '../clock.ts'
-import type { EngineContext } from '../context.ts'
+import type { AlbumPort, EngineContext, RecordPort } from '../context.ts'
 import { confirmedPattern, delivers } from '../listing/index.ts'
 import { isNamed, type Pass } from '../pass-request.ts'
 import { fullPath } from '../tree-path.ts'
@@ -31,8 +31,8 @@ export async function recoverUploads(context: EngineContext, pass: Pass): Promis
 /** Makes files uncertain whose upload an earlier process left open, and tries failed uploads again whose time has come: those
  * that the pass names. */
 export async function settleJournal(
-  { synced, clock, credentialLifetimeMs }: Pick<EngineContext, 'synced' | 'clock' | 'credentialLifetimeMs'>,
-  pass: Pick<Pass, 'named'> = {},
+  { synced, clock, credentialLifetimeMs }: AlbumPort,
+  pass: Pass,
 ): Promise<void> {
   const open = synced.journal.openUploads()
   const now = clock.wall()
@@ -56,15 +56,15 @@ function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: numb
 
 /** The uploads in doubt of which the pass must know. A pass that names its pictures looks for these alone, and for pictures
  * with the bytes of an image in escrow, because the deletion of such an image waits for them. */
-export function inDoubt({ synced }: Pick<EngineContext, 'synced'>, pass: Pass): OpenUpload[] {
+export function inDoubt({ synced }: RecordPort, pass: Pass): OpenUpload[] {
   const { journal, images, escrow } = synced
   const isAwaited = ({ hash }: OpenUpload) => images.byHash(hash).some(({ id }) => escrow.of(id))
   return journal.openUploads().filter(intent => isOfPass(synced, pass, intent) || isAwaited(intent))
 }
 
-function isOfPass(synced: Synced, pass: Pick<Pass, 'named'>, file: FileKey): boolean {
+function isOfPass(synced: Synced, pass: Pass, file: FileKey): boolean {
   const { mirror, path } = locationOf(synced, file)
-  return isNamed(pass, fullPath(synced.mirrors.byId(mirror)!.folder, path))
+  return isNamed(pass.named, fullPath(synced.mirrors.byId(mirror)!.folder, path))
 }
 
 /** Looks for the uploads in doubt. An upload whose outcome can't be found out stays in doubt. The caller must not upload at

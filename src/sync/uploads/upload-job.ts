@@ -9,8 +9,8 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { albumPathOf } from '../album.ts'
 import type { AlbumTree } from '../albums/index.ts'
-import type { EngineContext } from '../context.ts'
-import { isNamed } from '../pass-request.ts'
+import type { DiskPort, EngineContext } from '../context.ts'
+import { isNamed, type PassRequest } from '../pass-request.ts'
 import type { QuotaLedger } from '../quota/index.ts'
 import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
@@ -37,7 +37,7 @@ export interface UploadJob {
 export interface UploadRun extends EngineContext {
   only: Only | null
   /** See `PassRequest`. */
-  named: ReadonlySet<string> | undefined
+  named: PassRequest['named']
   quota: QuotaLedger
   albums: AlbumTree
   lanes: Lanes
@@ -47,7 +47,7 @@ export interface UploadRun extends EngineContext {
 /** What is to be uploaded for a file. Null: its folder or mirror is in doubt, or only others are sent. `mirrors`: by their
  * rows. */
 export function jobOf(
-  run: Pick<UploadRun, 'synced' | 'disk' | 'named'>,
+  run: DiskPort & { named: PassRequest['named'] },
   mirrors: ReadonlyMap<number, ScannedMirror>,
   file: FileRow,
 ): Omit<UploadJob, 'lane'> | null {
@@ -58,7 +58,7 @@ export function jobOf(
   const { policy, unknown, identity, mounts } = mirror
   if (unknown.some(path => isAtOrBelow(folder.path, path))) return null
   const path = pathOf(folder.path, file.name)
-  if (!isNamed(run, fullPath(policy.folder, path))) return null
+  if (!isNamed(run.named, fullPath(policy.folder, path))) return null
   return {
     file,
     root: policy.folder,

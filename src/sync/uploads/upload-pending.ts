@@ -76,7 +76,7 @@ async function sendPending(
 
 function queueOf(
   context: EngineContext,
-  { named, underWay }: Pick<Pass, 'named' | 'underWay'>,
+  { named, underWay }: Pass,
   scanned: readonly ScannedMirror[],
   only: Only | null,
 ): UploadQueue {

@@ -3,7 +3,6 @@ import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import { isBelow } from '../queries.ts'
 import { openLike, withBytes } from './files.ts'
-import type { ImageRow } from './images.ts'
 
 export interface EscrowRow {
   image: number
@@ -79,7 +78,7 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
       ),
       of: get<[image: number], EscrowRow>('SELECT * FROM escrow WHERE image = ?'),
       /** The path of a deleted picture of these bytes whose image is still in escrow: one of this name, else the last. */
-      pathOfBytes: value<[Pick<ImageRow, 'hash' | 'name'>], string | undefined>(
+      pathOfBytes: value<[{ hash: Buffer; name: string }], string | undefined>(
         `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +@hash AND reason = 'deleted'
          ORDER BY name = @name DESC, since DESC LIMIT 1`,
       ),
@@ -111,11 +110,11 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
       ),
       /** Removes an entry, because its image is needed again, or because the image is gone from the host. */
       takeBack: run<[image: number]>('DELETE FROM escrow WHERE image = ?'),
-      postpone: run<[Pick<EscrowRow, 'image' | 'due_at'>]>(
+      postpone: run<[{ image: number; due_at: number }]>(
         'UPDATE escrow SET due_at = @due_at, postponed = 1 WHERE image = @image',
       ),
       /** A pass has left the image. A reason that stays the same keeps its time. */
-      stay: run<[Pick<EscrowRow, 'image' | 'why' | 'why_at'>]>(
+      stay: run<[{ image: number; why: Reason; why_at: Millis }]>(
         'UPDATE escrow SET why = @why, why_at = @why_at WHERE image = @image AND why IS NOT @why',
       ),
       hurry: run<[now: number]>('UPDATE escrow SET due_at = min(due_at, +?) WHERE postponed = 1'),
@@ -125,7 +124,7 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
       ),
       /** Holds the entries of a mirror until a person approves or discards them. Returns how many entries became held. */
       hold: changes<[mirror: number]>(`UPDATE escrow SET state = 'held' WHERE ${toHold}`),
-      unproved: run<[Pick<EscrowRow, 'image' | 'due_at'>]>(
+      unproved: run<[{ image: number; due_at: number }]>(
         `UPDATE escrow SET state = 'unproved', due_at = @due_at WHERE image = @image
            AND ${inStates(ESCROW_TRANSITIONS.unproved.unproved)}`,
       ),

@@ -1,7 +1,7 @@
 import type { FileLook } from '../../local/look.ts'
 import type { Statements } from '../database.ts'
 import { boundsBelow, pages } from '../queries.ts'
-import type { ImageRow } from './images.ts'
+import type { Bytes } from './images.ts'
 
 /** pending: the file must be hashed, and uploaded when its bytes are new.
  * synced: the file's image has the file's bytes.
@@ -13,8 +13,12 @@ import type { ImageRow } from './images.ts'
  * hidden: the file is left out (ignored, empty, a link); its image stays. */
 export type FileState = 'pending' | 'synced' | 'linked' | 'uncertain' | 'failed' | 'gone' | 'kept' | 'hidden'
 
-export interface FileRow extends FileLook {
+export interface FileKey {
   folder: number
+  name: string
+}
+
+export interface FileRow extends FileLook, FileKey {
   state: FileState
   since: number | null
   image: number | null
@@ -23,8 +27,6 @@ export interface FileRow extends FileLook {
    * changes. */
   flat: 0 | 1
 }
-
-export type FileKey = Pick<FileRow, 'folder' | 'name'>
 
 /** A file as the key of a map. */
 export function textOf({ folder, name }: FileKey): string {
@@ -229,8 +231,7 @@ export function openResend({ has, run }: Statements) {
   }
 }
 
-type Bytes = Pick<ImageRow, 'hash' | 'size'>
-type ByTime = Pick<FileRow, 'mtime' | 'folder' | 'name'>
+type ByTime = FileKey & { mtime: number }
 type OfMirrors = ReturnType<typeof of>
 
 /** The condition that a file is of the mirrors that `of` binds. */

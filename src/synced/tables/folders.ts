@@ -41,9 +41,8 @@ export function openFolders({ all, column, get, run, value }: Statements) {
      AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)
      AND (mount = 0 OR NOT EXISTS (SELECT 1 FROM folders AS below WHERE below.mirror = folders.mirror
        AND ${isBelow('below.path', 'folders.path')}))`
-  type Looked = Pick<FolderRow, 'id' | 'digest' | 'ignore_text'>
-  type Identity = Pick<FolderRow, 'mount' | 'ino' | 'birthtime'>
-  const setLooked = run<[Looked & Identity & LeftOut & { files: number }]>(
+  type Looked = Omit<FolderRow, 'mirror' | 'path' | 'present' | 'ignore_gone' | 'unknown' | 'accept'>
+  const setLooked = run<[Looked & LeftOut]>(
     `UPDATE folders SET digest = @digest, ignore_text = @ignore_text, ignore_gone = 0, unknown = NULL, accept = 0,
        mount = @mount, ino = @ino, birthtime = @birthtime, files = @files,
        left_format = @format, left_ignored = @ignored, left_hidden = @hidden, left_empty = @empty, left_links = @links
@@ -65,7 +64,7 @@ export function openFolders({ all, column, get, run, value }: Statements) {
         'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NULL ORDER BY path',
       ),
       /** The folders in which files are recorded, including folders and files that are gone. */
-      withFiles: all<[mirror: number], Pick<FolderRow, 'id' | 'path'>>(
+      withFiles: all<[mirror: number], { id: number; path: string }>(
         `SELECT id, path FROM folders WHERE mirror = +? AND EXISTS (SELECT 1 FROM files WHERE folder = folders.id) ORDER BY id`,
       ),
       at,

@@ -1,15 +1,19 @@
 import type { Millis } from '../../protocol/clock.ts'
 import type { Statements } from '../database.ts'
 
-export interface ImageRow {
+/** What identifies a picture by its bytes: its SHA-256 and its size in bytes. */
+export interface Bytes {
+  hash: Buffer
+  size: number
+}
+
+export interface ImageRow extends Bytes {
   id: number
   remote_id: string
   /** The delivery address. Null: not known yet. */
   cdn_url: string | null
   album: number | null
   name: string
-  hash: Buffer
-  size: number
   mime: string
   width: number | null
   height: number | null
@@ -31,7 +35,7 @@ export const IMAGE_TRANSITIONS = {
   gone: { none: ['uploaded', 'compared', 'linked'] },
 } as const
 
-type NewImage = Omit<ImageRow, 'id' | 'kept' | 'mtime'> & Partial<Pick<ImageRow, 'mtime'>>
+type NewImage = Omit<ImageRow, 'id' | 'kept' | 'mtime'> & { mtime?: ImageRow['mtime'] }
 
 /** By how many rows a table is too long that may have one row for each image, and 100,000 more. Counting reads all rows. */
 export const excessOf = (table: 'history' | 'versions') =>
@@ -93,10 +97,10 @@ export function openImages({ all, column, get, run, value }: Statements) {
         return id === undefined ? byRemoteId(image.remote_id)! : { ...row, id, kept: 0 }
       },
       /** Records hash and size of the image's bytes, which were fetched from `cdn_url`. */
-      prove: run<[Pick<ImageRow, 'id' | 'hash' | 'size' | 'cdn_url'>]>(
+      prove: run<[Bytes & { id: number; cdn_url: string | null }]>(
         `UPDATE images SET proof = 'compared', hash = @hash, size = @size, cdn_url = @cdn_url WHERE id = @id`,
       ),
-      moved: run<[Pick<ImageRow, 'id' | 'album'>]>('UPDATE images SET album = @album WHERE id = @id'),
+      moved: run<[{ id: number; album: number | null }]>('UPDATE images SET album = @album WHERE id = @id'),
       keep: run<[id: number]>('UPDATE images SET kept = 1 WHERE id = ?'),
       remove: run<[id: number]>('DELETE FROM images WHERE id = ?'),
     },

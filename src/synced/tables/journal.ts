@@ -61,9 +61,7 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
         `INSERT INTO journal (kind, since, sent_at, folder, name, size, mtime, hash, mime, width, height, cdn_url, remote_id, album)
          VALUES ('upload', @since, @sent_at, @folder, @name, @size, @mtime, @hash, @mime, @width, @height, @cdn_url, @remote_id, @album)`,
       ),
-      openAlbumCreation: insert<
-        [Pick<Intent, 'since' | 'sent_at'> & { parent: number | null; name: string }]
-      >(
+      openAlbumCreation: insert<[{ since: number; sent_at: number; parent: number | null; name: string }]>(
         `INSERT INTO journal (kind, since, sent_at, album, album_name)
          VALUES ('create_album', @since, @sent_at, @parent, @name)`,
       ),

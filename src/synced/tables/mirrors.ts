@@ -1,11 +1,6 @@
+import type { Identity } from '../../local/disk.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
-
-export interface RootIdentity {
-  dev: number
-  ino: number
-  birthtime: number
-}
 
 /** Why a mirror is guarded. ROOT: its root is in doubt. FOLDER_UNKNOWN: a folder below the root is in doubt. SCAN_ENDED: its
  * last scan was ended early. */
@@ -58,7 +53,7 @@ export function openMirrors({ all, get, run }: Statements) {
         return byFolder(folder)!
       },
       /** Records device, inode and birthtime of the mirror's root. */
-      trusted: run<[RootIdentity & { id: number }]>(
+      trusted: run<[Identity & { id: number }]>(
         'UPDATE mirrors SET dev = @dev, ino = @ino, birthtime = @birthtime WHERE id = @id',
       ),
       moved: run<[folder: string, id: number]>('UPDATE mirrors SET folder = ? WHERE id = ?'),

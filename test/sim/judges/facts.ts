@@ -57,7 +57,7 @@ function factsOf(world: World, running: () => number) {
     /** True time. */
     now: () => time.now,
     /** Whether an image's id is recorded as albumd's own, or as one that it deleted. */
-    isOurs: (id: string) => isOurs(synced, { remote_id: id }),
+    isOurs: (id: string) => isOurs(synced, id),
     /** Why albumd guards a mirror's folder, or null. */
     guardOf(folder: string): string | null {
       const guard = synced.mirrors.of(folder)?.guard
