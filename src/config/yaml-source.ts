@@ -1,4 +1,4 @@
-import type { ErrorCode, Pair, ParsedNode, YAMLError, YAMLMap } from 'yaml'
+import type { ErrorCode, ParsedNode, YAMLError } from 'yaml'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
 import { type KeyPath, visible } from './config-error.ts'
 
@@ -46,8 +46,6 @@ function readDocument(text: string): YamlSource {
     schema: 'core',
     stringKeys: true,
     resolveKnownTags: false,
-    // The parser would compare each key with all keys before it, which takes seconds for thousands of keys.
-    uniqueKeys: false,
   })
   const positionOf = (offset: number): Position => {
     const { line, col } = lineCounter.linePos(offset)
@@ -55,21 +53,15 @@ function readDocument(text: string): YamlSource {
   }
   const errors = [...document.errors, ...document.warnings]
   const aliases = looseAliases(document)
-  const { pairs, again } = pairsOf(document)
   const faults = [
     ...errors.map(error => ({ ...positionOf(error.pos[0]), message: wordingOf(error) })),
     ...aliases.map(offset => ({ ...positionOf(offset), message: LOOSE_ALIAS })),
-    ...again.map(({ offset, key }) => ({
-      ...positionOf(offset),
-      message: `the key '${key}' is written a second time`,
-    })),
   ]
-  // When a key is written twice, the other values are still clear.
   const clear = aliases.length === 0 && errors.length === 0
   return {
     value: clear ? toValue(document, faults) : null,
     faults: firstOfEachLine(faults),
-    locate: path => positionOf(offsetOf(document, pairs, path)),
+    locate: path => positionOf(offsetOf(document, path)),
   }
 }
 
@@ -80,6 +72,7 @@ const TOO_DEEP = 'lists or mappings nested too deeply'
 const WORDINGS: Partial<Record<ErrorCode, string>> = {
   BAD_ALIAS: LOOSE_ALIAS,
   BAD_SCALAR_START: 'a value that begins with this character must be in quotes',
+  DUPLICATE_KEY: 'a key that is written a second time',
   BLOCK_AS_IMPLICIT_KEY: 'a key within a value: its line is indented too far, or the value needs quotes',
   RESOURCE_EXHAUSTION: TOO_DEEP,
   MULTIPLE_DOCS: 'a second YAML document begins here; a config is one document',
@@ -114,41 +107,6 @@ function looseAliases(document: Document.Parsed): number[] {
   return loose
 }
 
-/** The pairs of each mapping by their keys. Of a value that is written twice, the later pair. */
-type Pairs = ReadonlyMap<unknown, ReadonlyMap<unknown, Pair<ParsedNode, ParsedNode | null>>>
-
-/** The pairs of all mappings, and the keys that stand there twice. The first of a section written twice gets all keys, so
- * that none counts as missing. */
-function pairsOf(document: Document.Parsed): { pairs: Pairs; again: { offset: number; key: string }[] } {
-  const again: { offset: number; key: string }[] = []
-  const pairs = new Map<unknown, Map<unknown, Pair<ParsedNode, ParsedNode | null>>>()
-  const joined = new Set<unknown>()
-  visit(document, {
-    Map(_, node) {
-      const mapping = node as YAMLMap<ParsedNode, ParsedNode | null>
-      const byKey = new Map<unknown, (typeof mapping.items)[number]>()
-      pairs.set(mapping, byKey)
-      mapping.items = mapping.items.filter(pair => {
-        if (!isScalar(pair.key)) return true
-        const { value, range } = pair.key
-        const earlier = byKey.get(value)
-        if (earlier && !joined.has(pair)) again.push({ offset: range[0], key: visible(String(value)) })
-        // An alias elsewhere may stand for a section with an anchor, so that one stays as it is.
-        if (isMap(earlier?.value) && isMap(pair.value) && !pair.value.anchor) {
-          for (const inner of pair.value.items) {
-            joined.add(inner)
-            earlier.value.items.push(inner)
-          }
-          return false
-        }
-        byKey.set(value, pair)
-        return true
-      })
-    },
-  })
-  return { pairs, again }
-}
-
 /** Adds a fault and returns null when aliases of aliases would make the value too large. */
 function toValue(document: Document.Parsed, faults: YamlFault[]): unknown {
   visit(document, {
@@ -165,13 +123,13 @@ function toValue(document: Document.Parsed, faults: YamlFault[]): unknown {
   }
 }
 
-function offsetOf(document: Document.Parsed, pairs: Pairs, path: KeyPath): number {
+function offsetOf(document: Document.Parsed, path: KeyPath): number {
   let node: unknown = document.contents
   let offset = document.contents?.range[0] ?? 0
   for (const step of path) {
     if (isAlias(node)) node = node.resolve(document)
-    if (isMap(node)) {
-      const pair = pairs.get(node)?.get(step)
+    if (isMap<ParsedNode, ParsedNode | null>(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && key.value === step)
       if (!pair) break
       offset = pair.key.range[0]
       node = pair.value
