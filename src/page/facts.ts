@@ -10,7 +10,7 @@ import type { Millis } from '../protocol/clock.ts'
 import { leftOutBelow } from '../sync/scan/index.ts'
 import { inWords } from '../words/reasons.ts'
 import type { PageCommand } from './commands.ts'
-import type { UnderWay } from './under-way.ts'
+import type { UnderWay, UploadRate } from './under-way.ts'
 
 /** The page's view of the records. */
 export interface Recorded {
@@ -27,8 +27,7 @@ export interface Facts {
   /** What keeps albumd from its work. Null: nothing does. */
   problem: Alert | null
   underWay: UnderWay[]
-  /** Bytes uploaded per second. */
-  rate: number
+  rate: UploadRate
   commands: PageCommand[]
 }
 

@@ -98,7 +98,7 @@ export class StatusPage implements Display, Sources {
       recorded: this.#recorded(now),
       problem: this.#daemon!.problem(),
       underWay: this.#underWay.pictures(),
-      rate: this.#underWay.rate().bytes,
+      rate: this.#underWay.rate(),
       commands: this.#commands.latest(),
     }
     return documentOf(facts, this.token, now)

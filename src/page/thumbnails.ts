@@ -1,4 +1,5 @@
-import { fstatSync } from 'node:fs'
+import { createReadStream, fstatSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { type OpenFile, openInside } from '../local/picture-file.ts'
 import type { ByteSource } from '../protocol/picture/byte-reader.ts'
 import { readJpegThumbnail, readPicture } from '../protocol/picture/picture.ts'
@@ -75,30 +76,12 @@ async function readShown(mirror: string, path: string): Promise<Thumbnail | null
     if (small) return shown(small)
     if (size > LARGEST_SENT) return null
     isSent = true
-    return shown(piecesOf(file, size))
+    // It closes the file at its end, when reading fails, and when nobody reads it any more.
+    const pieces = createReadStream('', { fd: file.fd, end: size - 1, highWaterMark: PIECE })
+    return shown(Readable.toWeb(pieces) as ReadableStream<Uint8Array>)
   } finally {
     if (!isSent) file.close()
   }
-}
-
-/** The file's bytes. The file is closed at their end, when reading fails, and when nobody reads them any more. */
-function piecesOf(file: OpenFile, size: number): ReadableStream<Uint8Array> {
-  let at = 0
-  return new ReadableStream<Uint8Array>({
-    async pull(pieces) {
-      let isWhole = true
-      try {
-        const piece = await readFrom(file, at, Math.min(PIECE, size - at))
-        at += piece.length
-        isWhole = piece.length === 0 || at === size
-        if (piece.length > 0) pieces.enqueue(piece)
-        if (isWhole) pieces.close()
-      } finally {
-        if (isWhole) file.close()
-      }
-    },
-    cancel: () => file.close(),
-  })
 }
 
 async function readFrom(file: OpenFile, offset: number, length: number): Promise<Uint8Array<ArrayBuffer>> {

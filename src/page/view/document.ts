@@ -13,16 +13,16 @@ export function documentOf(facts: Facts, token: string, now: Millis): string {
   const section = (id: string, content: Html | null, kind: string | null = null) =>
     html`<section id="${id}" data-kind="${kind}">${content}</section>`
   return frame(
-    html`${stateInWords(facts, now).words} – albumd`.text,
+    html`${stateInWords(facts).words} – albumd`.text,
     `<script src="/script.js" defer></script>
 <noscript><meta http-equiv="refresh" content="30"></noscript>`,
-    html`<header class="row"><h1 class="wide">albumd</h1><div id="head" class="row">${head(facts, token, now)}</div></header>
+    html`<header class="row"><h1 class="wide">albumd</h1><div id="head" class="row">${head(facts, token)}</div></header>
 <p id="connection" class="note" data-kind="warn" role="status"></p>
 <div id="commands" class="note" role="status">${commands(facts.commands)}</div>
 <main>
 ${section('attention', attention(facts), 'bad')}
 ${section('late', late(facts), 'warn')}
-<div class="beside">${section('under-way', recorded && underWay(recorded, facts, now))}${section('quota', recorded && quota(recorded, now))}</div>
+<div class="beside">${section('under-way', recorded && underWay(recorded, facts))}${section('quota', recorded && quota(recorded, now))}</div>
 ${section('held', recorded && held(recorded, token))}
 ${section('failures', recorded && failures(recorded, token))}
 ${section('mirrors', recorded && mirrors(recorded))}
@@ -82,8 +82,8 @@ export function lockedDocument(keyFile: string): string {
 }
 
 /** The state of albumd in a few words, and the button that pauses or resumes albumd. `token`: for the button. */
-function head(facts: Facts, token: string, now: number): Html {
-  const { kind, words, until } = stateInWords(facts, now)
+function head(facts: Facts, token: string): Html {
+  const { kind, words, until } = stateInWords(facts)
   return html`<b class="chip" data-kind="${kind}">${words}${until !== null && html` until ${time(until)}`}</b>${facts.recorded && pause(facts.recorded, token)}`
 }
 

@@ -1,14 +1,15 @@
 import type { MirrorStatus } from '../../daemon/report/mirror-status.ts'
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
+import { whatBacklogTakes } from '../../daemon/report/quota-status.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import { because, blockInWords, inWords, machineInWords, quotaRemedy } from '../../words/reasons.ts'
 import { capital, count, countLeftOut, inDigits, leftIn, sizeInWords, spanInWords } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
-import type { UnderWay } from '../under-way.ts'
+import type { UnderWay, UploadRate } from '../under-way.ts'
 import { albumInWords, cutName, type Html, html, thumbnail, time } from './elements.ts'
-import { bytesLeft, timeLeft, whatWaits } from './state.ts'
+import { whatWaits } from './state.ts'
 
 const STATES = {
   waits: ['waits until the current work is done', null],
@@ -134,29 +135,28 @@ function ends(
 const UNDER_WAY_SHOWN = 8
 
 /** The pictures under way, the upload rate, and how long the rest will take. */
-export function underWay({ status }: Recorded, { underWay, rate }: Facts, now: Millis): Html {
+export function underWay({ status }: Recorded, { underWay, rate }: Facts): Html {
   const few = underWay.slice(0, UNDER_WAY_SHOWN)
   const more = underWay.length - few.length
   return html`<h2>Uploading</h2>
-<p>${pace(status, underWay, rate, now)}</p>
+<p>${pace(status, underWay, rate)}</p>
 ${few.length > 0 && html`<ul class="list sending">${few.map(sending)}</ul>`}${
   more > 0 && html`<p class="aside">and ${more} more</p>`
 }`
 }
 
-function pace(status: Recorded['status'], sending: readonly UnderWay[], rate: number, now: number): Html {
+function pace(status: Recorded['status'], sending: readonly UnderWay[], rate: UploadRate): Html {
   const { backlog, paused } = status
   if (paused !== null)
     return html`Paused${paused.until !== null && html` until ${time(paused.until)}`}: nothing is sent or deleted.`
   if (backlog.pictures === 0 && sending.length === 0) return html`Nothing waits.`
-  const bytes = bytesLeft(backlog, sending)
-  const speed = sending.length > 0 && rate > 0 && html` at <b>${sizeInWords(Math.round(rate))}/s</b>`
-  const waiting = html`<b>${count(backlog.pictures, 'picture')}</b> (${sizeInWords(bytes)}) to go${speed}`
+  const speed =
+    sending.length > 0 && rate.bytes > 0 && html` at <b>${sizeInWords(Math.round(rate.bytes))}/s</b>`
+  const waiting = html`<b>${count(backlog.pictures, 'picture')}</b> (${sizeInWords(backlog.bytes)}) to go${speed}`
   const wait = whatWaits(status, sending)
   if (wait) return html`${waiting}; ${wait.what}${wait.at !== null && html`: ${time(wait.at)}`}`
-  const left = timeLeft(backlog, bytes, rate, now)
-  const daily = backlog.days > 0 && html` at ${inDigits(backlog.per_day)} a day`
-  return html`${waiting}${left !== null && html`, about <b>${left}</b>`}${daily || (left !== null && ' left')}`
+  const takes = wait === null ? whatBacklogTakes(status, rate.pictures) : null
+  return html`${waiting}${takes && html`; ${inWords(takes)}`}`
 }
 
 function sending({ id, mirror, path, size, sent }: UnderWay): Html {

@@ -1,7 +1,6 @@
 import { isForPerson } from '../../daemon/notify/health.ts'
 import type { UploadWait } from '../../daemon/report/mirror-status.ts'
-import type { Millis } from '../../protocol/clock.ts'
-import { count, inDigits, spanInWords } from '../../words/text.ts'
+import { count, inDigits } from '../../words/text.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../under-way.ts'
 
@@ -13,8 +12,7 @@ export interface StateInWords {
   until: string | null
 }
 
-export function stateInWords(facts: Facts, now: Millis): StateInWords {
-  const { recorded, problem } = facts
+export function stateInWords({ recorded, problem, underWay }: Facts): StateInWords {
   const state = (kind: StateInWords['kind'], words: string, until: string | null = null) => {
     return { kind, words, until }
   }
@@ -30,7 +28,7 @@ export function stateInWords(facts: Facts, now: Millis): StateInWords {
   if (status.paused !== null) return state('warn', 'Paused', status.paused.until)
   if (status.mirrors.some(({ will_be_held }) => will_be_held))
     return state('warn', 'Many pictures are gone: their deletions will be held')
-  if (status.backlog.pictures > 0) return waiting(status, facts, now)
+  if (status.backlog.pictures > 0) return waiting(status, underWay)
   if (status.mirrors.some(({ state }) => state === 'scanning')) return state('busy', 'Scanning')
   const left = status.mirrors.some(mirror => LEFT.some(what => mirror[what] > 0))
   return left ? state('busy', 'Something is left to do') : state('good', 'All in sync')
@@ -38,15 +36,10 @@ export function stateInWords(facts: Facts, now: Millis): StateInWords {
 
 const LEFT = ['pending_deletions', 'failed', 'uncertain', 'linked'] as const
 
-function waiting(status: Recorded['status'], { underWay, rate }: Facts, now: number): StateInWords {
-  const { backlog } = status
-  const pictures = `${inDigits(backlog.pictures)} left`
+function waiting(status: Recorded['status'], underWay: readonly UnderWay[]): StateInWords {
+  const pictures = `${inDigits(status.backlog.pictures)} left`
   const wait = whatWaits(status, underWay)
-  if (wait === null) {
-    const time = timeLeft(backlog, bytesLeft(backlog, underWay), rate, now)
-    const words = ['Syncing', pictures, ...(time === null ? [] : [time])].join(', ')
-    return { kind: 'busy', words, until: null }
-  }
+  if (wait === null) return { kind: 'busy', words: `Syncing, ${pictures}`, until: null }
   const forQuota = wait?.cause === 'DAILY_LIMIT_REACHED' ? ' for quota' : ''
   return { kind: 'busy', words: `Waits${forQuota}, ${pictures}`, until: wait?.at ?? null }
 }
@@ -65,27 +58,4 @@ export function whatWaits(
 /** Whether pictures are being sent. */
 function isAtWork({ mirrors }: Recorded['status'], underWay: readonly UnderWay[]): boolean {
   return underWay.length > 0 || mirrors.some(({ state }) => state === 'syncing')
-}
-
-type Backlog = Recorded['status']['backlog']
-
-/** How many bytes are not sent yet. The records may know less of a picture under way, because it grew after its last look. */
-export function bytesLeft({ bytes }: Backlog, underWay: readonly UnderWay[]): number {
-  const sum = (of: (picture: UnderWay) => number) => underWay.reduce((all, picture) => all + of(picture), 0)
-  return Math.max(
-    sum(({ size, sent }) => size - sent),
-    bytes - sum(({ sent }) => sent),
-  )
-}
-
-/** How long the uploads will take, for example "4 min". `bytes`: what is left. `rate`: bytes per second. Null: not known. */
-export function timeLeft(
-  { days, done_by }: Backlog,
-  bytes: number,
-  rate: number,
-  now: number,
-): string | null {
-  if (days > 0) return count(days, 'day')
-  if (rate > 0 && bytes > 0) return spanInWords((bytes / rate) * 1000)
-  return done_by === null ? null : spanInWords(Date.parse(done_by) - now)
 }
