@@ -101,8 +101,7 @@ function failureInWords(
   // With one mirror, the path below the mirror's folder is enough. The folder itself has the path ''.
   const at = printable(mirrors.length > 1 || path === '' ? fullPath(mirror, path) : path)
   // An upload in doubt may have arrived, so it does not count as failed.
-  if (code === 'UNCERTAIN')
-    return `unsure  ${at}: ${printable(message)} (${code}; ${lookedForAgain(again, running)})`
+  if (code === 'UNCERTAIN') return `unsure  ${at}: ${printable(message)} (${code}; ${lookedForAgain(again)})`
   const what = in_doubt ? 'doubt  ' : 'failed '
   return `${what} ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
 }
@@ -180,10 +179,10 @@ function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
 
 /** When the upload is looked for again. `at`: when recovery must have found out about the upload, if the host answers. A
  * time in the past is not told. */
-function lookedForAgain(at: string | null, running: boolean): string {
+function lookedForAgain(at: string | null): string {
   const latest = at === null ? null : Date.parse(at)
   const until = latest !== null && latest > systemClock.wall() ? latest : null
-  return inWords(because(running ? 'looked_for_again' : 'looked_for_by_sync', { until }))
+  return inWords(because('looked_for_again', { until }))
 }
 
 function nextTry(at: string | null): string {

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, opendirSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, opendirSync, realpathSync, statSync } from 'node:fs'
 import { sep } from 'node:path'
 import { because, inWords } from '../words/reasons.ts'
 import { type KeyPath, keyText, type Problem, unplaced } from './config-error.ts'
@@ -51,7 +51,7 @@ export function checkFolders(config: Pick<Config, 'mirrors' | 'state_dir'>): Fol
   const real: NamedPath[] = []
   const missing = config.mirrors.flatMap(({ folder }, index) => {
     const at = ['mirrors', index, 'folder']
-    const fault = faultOf(folder, config.state_dir)
+    const fault = faultOf(folder)
     if (fault) return problem(at, folder, fault.code, fault.message)
     real.push({ at, path: realpathSync(folder) })
     return []
@@ -70,7 +70,7 @@ function problem(at: KeyPath, folder: string, code: FolderProblem['code'], messa
   return { ...unplaced(null, keyText(at), message), code, folder }
 }
 
-function faultOf(folder: string, stateDir: string): Pick<FolderProblem, 'code' | 'message'> | null {
+function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null {
   try {
     if (!statSync(folder).isDirectory())
       return { code: 'FOLDER_MISSING', message: inWords(because('root_not_a_folder', { folder })) }
@@ -82,8 +82,6 @@ function faultOf(folder: string, stateDir: string): Pick<FolderProblem, 'code' |
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT' && code !== 'ENOTDIR')
       return { code: 'FOLDER_UNREADABLE', message: `${folder} ${unreadable(code)}` }
-    // Where no state was ever made, no mirror can have moved.
-    const why = because(existsSync(stateDir) ? 'root_missing' : 'root_not_found', { folder })
-    return { code: 'FOLDER_MISSING', message: inWords(why) }
+    return { code: 'FOLDER_MISSING', message: inWords(because('root_missing', { folder })) }
   }
 }

@@ -220,28 +220,23 @@ function eventsNearOverflow(): number {
 export interface WatchLoss {
   code: 'WATCH_LIMIT' | 'WATCH_OVERFLOW' | 'WATCH_ERROR'
   message: Reason
-  /** A sentence that says what a person can do. */
-  remedy: Reason
 }
 
 /** The loss when so much changed at once that the kernel may have dropped events. Nobody knows in which folders. */
 export const OVERFLOW: WatchLoss = {
   code: 'WATCH_OVERFLOW',
-  message: because('events_lost'),
-  remedy: because('longer_queue'),
+  message: because('events_lost', { key: 'max_queued_events' }),
 }
 
 /** The loss that an error means when a watch can't be opened. `path`: the folder's absolute path. */
 export function lossOf(error: unknown, path: string): WatchLoss {
   const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'ENOSPC') return limit('max_user_watches', 1_048_576)
-  if (code === 'EMFILE' && mayOpenFiles()) return limit('max_user_instances', 1024)
-  if (code === 'EMFILE')
-    return { code: 'WATCH_LIMIT', message: because('too_many_files'), remedy: because('raise_files') }
+  const limit =
+    code === 'ENOSPC' ? 'max_user_watches' : code === 'EMFILE' && mayOpenFiles() ? 'max_user_instances' : null
+  if (limit) return { code: 'WATCH_LIMIT', message: because('watch_limit_reached', { key: limit }) }
   return {
-    code: 'WATCH_ERROR',
+    code: code === 'EMFILE' ? 'WATCH_LIMIT' : 'WATCH_ERROR',
     message: because('not_watched', { path, code: code ?? message }),
-    remedy: because('read_remedy', { code: code ?? '' }),
   }
 }
 
@@ -253,14 +248,6 @@ function mayOpenFiles(): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-function limit(key: string, more: number): WatchLoss {
-  return {
-    code: 'WATCH_LIMIT',
-    message: because('watch_limit_reached', { key }),
-    remedy: because('raise_limit', { key, value: more }),
   }
 }
 

@@ -46,15 +46,10 @@ export const REASON_WORDS = {
 
   // What keeps folders from being watched, and what a person can do.
   events_lost:
-    'So much changed at once that albumd may have missed some of it; all folders are looked at again.',
-  longer_queue: () =>
-    `When this happens often, make the system's queue longer: ${sysctl('max_queued_events', 131_072)}.`,
-  not_watched: "{path} can't be watched ({code}).",
-  read_remedy: '{code:remedy}.',
-  too_many_files: 'Too many files are open, so some folders are not watched.',
-  raise_files: 'Raise the limit of open files (ulimit -n; LimitNOFILE= for a service).',
-  watch_limit_reached: "The system's limit fs.inotify.{key} is reached, so some folders are not watched.",
-  raise_limit: ({ key, value }: { key: string; value: number }) => `Raise it: ${sysctl(key, value)}.`,
+    'So much changed at once that all folders are looked at again. When this happens often: {key:sysctl}',
+  not_watched: "{path} can't be watched ({code}). {code:remedy}",
+  watch_limit_reached:
+    "The system's limit fs.inotify.{key} is reached, so some folders are not watched. Raise it: {key:sysctl}",
 
   // Why a request failed. `where`: host and port.
   no_connection: 'Cannot reach {where} ({code:connection})',
@@ -96,7 +91,6 @@ export const REASON_WORDS = {
   limit_reached: "Today's {limit} uploads are used up, by albumd's own count",
   quota_refused: "Today's uploads are used up, the host says",
   other_account: 'This key belongs to a different account. Restore the old key, or name a new state_dir',
-  old_key_back: 'Restore the old key, or name a new state_dir',
   listing_changed: 'the listing kept changing while it was read',
   listed_not_known: 'the host lists the album, but answers that it does not exist',
 
@@ -122,7 +116,6 @@ export const REASON_WORDS = {
     'Only {there} of {known} pictures are in {folder} with the size and time that albumd knows. Copy it with the times (cp -a), then try again',
   root_missing:
     '{folder} is not there. Correct the path, or mount its disk; after a move, see "albumd move-mirror"',
-  root_not_found: '{folder} is not there. Correct the path, or mount its disk',
   root_unreadable: "{folder} can't be read ({code}). {code:remedy}",
   root_empty: '{folder} is empty and held pictures before. Mount its disk{folder:trust}',
   root_other: '{folder} is another folder than before. Bring the old one back{folder:trust}',
@@ -272,6 +265,3 @@ export const MORE = {
   folder_emptied:
     'So many pictures at once are more often a disk that is not mounted than a wish to delete them.',
 } as const satisfies Partial<Record<keyof typeof REASON_WORDS, string>>
-
-const sysctl = (key: string, value: number) =>
-  `sudo sysctl fs.inotify.${key}=${value}, and the same line in /etc/sysctl.d to keep it`

@@ -34,7 +34,7 @@ export function quotaRemedy(blocks: readonly Block[]): Reason | null {
 
 /** What the host refuses with such a failure, for a person. A newer albumd may have recorded another endpoint. */
 function usesOf(block: Block): string {
-  return ofWholeHost(block) === 'key_refused' ? 'the key' : (OF_ENDPOINT[block.endpoint] ?? block.endpoint)
+  return ofWholeHost(block) === 'key_refused' ? 'the key' : KINDS.uses(block.endpoint)
 }
 
 /** albumd itself refuses a key of another account, although the host takes it. */
@@ -75,6 +75,9 @@ const IMAGES = {
 /** An id names one of several images. */
 export type ImageName = keyof typeof IMAGES | { id: string }
 
+/** Limits of inotify, with the values to which people are told to raise them. */
+const HIGHER = { max_user_watches: 1_048_576, max_user_instances: 1024, max_queued_events: 131_072 }
+
 /** How a fact is shown: `{at:time}` shows the fact `at` by `KINDS.time`. A fact without a colon is shown as it is. */
 const KINDS = {
   /** A fact that is itself a reason. */
@@ -101,6 +104,8 @@ const KINDS = {
   /** What ends a doubt about a folder whose pictures do not come back, and what that costs. */
   trust: (folder: string) =>
     `; only if on purpose, "albumd trust ${shellWord(folder)}" deletes images of what is missing, if not kept`,
+  sysctl: (key: keyof typeof HIGHER) =>
+    `sudo sysctl fs.inotify.${key}=${HIGHER[key]}, and the same line in /etc/sysctl.d to keep it`,
   /** The system's error code, shown as what a person can do. */
   remedy: readRemedy,
   /** An error of the disk, as Node words it: "EACCES: permission denied, open '/srv/a'". */
@@ -117,8 +122,8 @@ const KINDS = {
     state === 'held'
       ? 'too many were to be deleted at once'
       : 'it is only linked, and its bytes have not proved it yet',
-  waiting: (images: number) =>
-    images === 1 ? 'the waiting image' : `all ${inDigits(images)} waiting images`,
+  images: (n: number) => (n === 1 ? 'the image' : `all ${inDigits(n)} images`),
+  uses: (endpoint: string) => OF_ENDPOINT[endpoint] ?? endpoint,
   /** Whether a next try is known to come. Its time follows the text. */
   again: (isTried: boolean) => (isTried ? '; albumd tries again' : ''),
   mirrors: (all: readonly { folder: string }[]) =>

@@ -52,13 +52,7 @@ export const STATE_WORDS = {
     "waits, because the rest of today's uploads is kept for new pictures (quota.reserve); older ones go on at this time",
   key_refused: '{code:refuser} refuses the key: {message:reason} ({code}){isTried:again}',
   host_away: 'the host is away: {message:reason} ({code}){isTried:again}',
-  uploads_blocked: 'the host takes no uploads: {message:reason} ({code}){isTried:again}',
-  node_blocked: 'the upload node takes nothing: {message:reason} ({code}){isTried:again}',
-  listing_blocked:
-    'the host lists no albums, and the first upload needs that: {message:reason} ({code}){isTried:again}',
-  albums_blocked:
-    'the host makes no new albums, which pictures of new folders need: {message:reason} ({code}){isTried:again}',
-  deletions_blocked: 'but the host deletes nothing: {message:reason} ({code}){isTried:again}',
+  endpoint_blocked: '{endpoint:uses} wait: {message:reason} ({code}){isTried:again}',
   tried_again: 'albumd tries again',
   tried_once_changed: 'albumd tries again once the file changes',
   looked_for: 'albumd looks for it on the host, and knows by this time whether it arrived',
@@ -87,7 +81,6 @@ export const STATE_WORDS = {
 
   // What a person can do. A colon and the command follow these words.
   run_sync: 'albumd does not run; to go on',
-  run_sync_then: 'albumd does not run; after that time',
   goes_by_sync: 'albumd does not run, and would give the image a grace first; to delete it at once',
   run_daemon: 'albumd does not run, and the grace passes only while it runs; to start it',
   compare_links: 'to compare the bytes',
@@ -98,13 +91,10 @@ export const STATE_WORDS = {
   prune_ignored: 'the image stays on the host; to delete the images of all pictures that a rule hides',
   retry_now: 'to try at once',
   resend: 'to have it sent again, at the risk of having it twice',
-  approve_image: 'to let it be deleted',
+  approve: 'to let {images:images} be deleted',
   bring_back: 'to bring the folder back as it was, also what was only moved out of it since',
-  end_grace: 'to end the grace at once',
-  keep_image: 'to keep {of:image} for good',
-  approve_folder: 'to let {images:waiting} be deleted',
-  end_graces: 'to let {images:waiting} be deleted without a grace',
-  keep_folder: 'to keep {images:waiting} for good',
+  end_grace: 'to let {images:images} be deleted without a grace',
+  keep: 'to keep {images:images} for good',
 
   // What status and doctor say of what waits.
   deletions_wait: ({ deletions }: { deletions: number }) =>
@@ -153,9 +143,7 @@ export const STATE_WORDS = {
   failed_before: ({ pictures, path }: { pictures: number; path: string }) =>
     `${count(pictures, 'picture')} failed before, and ${pictures === 1 ? 'is' : 'are'} not in this plan; "albumd why ${shellWord(path)}" says when ${pictures === 1 ? 'it' : 'the first'} is tried again`,
   looked_for_again: ({ until }: { until: number | null }) =>
-    `looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
-  looked_for_by_sync: ({ until }: { until: number | null }) =>
-    `"albumd sync" looks for it again${until === null ? '' : `, and knows after ${localTime(until)} whether it arrived`}`,
+    `the next pass looks for it again${until === null ? '' : `, and knows after ${localTime(until)} whether it arrived`}`,
 
   // Which machine has an album.
   new_state: ({ album, images }: { album: string; images: number }) => {
@@ -209,7 +197,6 @@ function imagesOfFolder({ waiting, held, kept, deleted }: ImagesOfFolder): strin
 export const COMMANDS = {
   all_paused: 'albumd resume',
   run_sync: 'albumd sync',
-  run_sync_then: 'albumd sync',
   goes_by_sync: 'albumd sync',
   run_daemon: 'albumd run',
   compare_links: 'albumd adopt --verify',
@@ -217,11 +204,8 @@ export const COMMANDS = {
   prune_ignored: 'albumd sync --prune-ignored',
   retry_now: 'albumd retry {path:shell}',
   resend: 'albumd retry --resend {path:shell}',
-  approve_image: 'albumd deletions approve {path:shell}',
+  approve: 'albumd deletions approve {path:shell}',
   bring_back: 'albumd restore {folder:shell} --at {at}',
   end_grace: 'albumd deletions approve {path:shell}',
-  keep_image: 'albumd deletions discard {path:shell}',
-  approve_folder: 'albumd deletions approve {path:shell}',
-  end_graces: 'albumd deletions approve {path:shell}',
-  keep_folder: 'albumd deletions discard {path:shell}',
+  keep: 'albumd deletions discard {path:shell}',
 } as const

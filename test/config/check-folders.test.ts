@@ -51,12 +51,6 @@ describe('the folders of the mirrors', () => {
     expect(check(['missing'])).toMatchObject([{ message: inWords(because('root_missing', { folder })) }])
   })
 
-  it('speak of no move before the first state is made', () => {
-    expect(check(['missing'], 'none yet')).toMatchObject([
-      { message: `${join(root, 'missing')} is not there. Correct the path, or mount its disk` },
-    ])
-  })
-
   it('are told when a link makes two of them one', () => {
     symlinkSync('photos/2024', join(root, 'link'))
     expect(check(['photos', 'link'])).toEqual([

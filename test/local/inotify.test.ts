@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
       ) as WatchLoss[]
       expect(more).toEqual([])
       expect(loss?.code).toBe('WATCH_LIMIT')
-      expect(inWords(loss!.remedy)).toContain(`sudo sysctl fs.inotify.${key}=`)
+      expect(inWords(loss!.message)).toContain(`sudo sysctl fs.inotify.${key}=`)
     },
   )
 
@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
       import { openSync } from 'node:fs'
       import { lossOf } from ${JSON.stringify(join(import.meta.dirname, '../../src/local/folder-watcher.ts'))}
       import { inWords } from ${JSON.stringify(join(import.meta.dirname, '../../src/words/reasons.ts'))}
-      const told = () => inWords(lossOf(Object.assign(new Error(), { code: 'EMFILE' }), '/srv/a').remedy)
+      const told = () => inWords(lossOf(Object.assign(new Error(), { code: 'EMFILE' }), '/srv/a').message)
       const first = told()
       try { for (;;) openSync('/dev/null') } catch {}
       process.stdout.write(JSON.stringify([first, told()]))`

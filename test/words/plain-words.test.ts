@@ -87,9 +87,9 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   ],
   paused_until: [{ until: null }, { until: 0 }],
   album_taken: [{ seen: 0 }],
-  approve_folder: [{ images: 1 }, { images: 2 }],
-  end_graces: [{ images: 1 }, { images: 2 }],
-  keep_folder: [{ images: 1 }, { images: 2 }],
+  approve: [{ images: 1 }, { images: 2 }],
+  end_grace: [{ images: 1 }, { images: 2 }],
+  keep: [{ images: 1 }, { images: 2 }],
   image_held: [{ held: 'held' }, { held: 'unproved' }],
   deletions_wait: [{ deletions: 1 }, { deletions: 2 }],
   looked_for_again: [{ until: null }, { until: 0 }],
@@ -98,20 +98,17 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
     { pictures: 9, today: 0, nextDay: null, perDay: 4500, kept: 500 },
     { pictures: 99_999, today: 5000, nextDay: '2026-11-21T16:00:00.000Z', perDay: 4500, kept: 500 },
   ],
-  raise_limit: [{ key: 'max_user_watches', value: 1 }],
+  events_lost: [{ key: 'max_queued_events' }],
+  watch_limit_reached: [{ key: 'max_user_watches' }],
 }
 
 /** Reasons that are always a whole line, and a command, or what the host said, follows the colon. */
 const ALONE: ReadonlySet<ReasonCode> = new Set([
-  'longer_queue',
-  'raise_limit',
+  'events_lost',
+  'watch_limit_reached',
   'key_refused',
   'host_away',
-  'uploads_blocked',
-  'node_blocked',
-  'listing_blocked',
-  'albums_blocked',
-  'deletions_blocked',
+  'endpoint_blocked',
   'backlog_takes',
 ])
 

@@ -8,7 +8,7 @@ import { OTHER_ACCOUNT } from '../../remote/failures.ts'
 import type { HostFailure, ImageHost, Lister, Outcome } from '../../remote/host.ts'
 import { askToDeleteNothing } from '../../sync/deletions/index.ts'
 import { StateError } from '../../synced/state-error.ts'
-import { because, factOf, inWords, ofWholeHost } from '../../words/reasons.ts'
+import { because, factOf, inWords, ofWholeHost, remedyOf } from '../../words/reasons.ts'
 import { BY_ITSELF } from '../notify/health.ts'
 import type { Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
@@ -111,8 +111,8 @@ export function* judgeDaemon(
 }
 
 function refusedKey(code: string, message: string, keyRemedy: string): Finding {
-  if (code === OTHER_ACCOUNT)
-    return { ...fail('key', factOf(because('other_account')), inWords(because('old_key_back'))), code }
+  const other = because('other_account')
+  if (code === OTHER_ACCOUNT) return { ...fail('key', factOf(other), remedyOf(other)), code }
   return { ...fail('key', `The host refuses the key: ${message} (${code})`, keyRemedy), code }
 }
 

@@ -11,7 +11,7 @@ import { isRemote, type Mount, mountsOf, unescaped } from '../../local/mount-tab
 import { doubtOfRoot } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { inWords } from '../../words/reasons.ts'
+import { inWords, remedyOf } from '../../words/reasons.ts'
 import { count, inDigits, shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { whoRefuses } from '../state/state-problem.ts'
@@ -207,11 +207,8 @@ export function checkWatches({ watch }: Config, folders: number, limit: number |
   if (limit === null) return pass('watching', 'this system has no limit of inotify')
   const said = `every folder needs a watch, ${inDigits(folders)} in all; fs.inotify.max_user_watches is ${inDigits(limit)}`
   if (folders <= limit * WATCHES_SHARE) return pass('watching', said)
-  return warn(
-    'watching',
-    `${said}, for all programs of this user`,
-    inWords(lossOf({ code: 'ENOSPC' }, '').remedy),
-  )
+  const remedy = remedyOf(lossOf({ code: 'ENOSPC' }, '').message)
+  return warn('watching', `${said}, for all programs of this user`, remedy)
 }
 
 /** fs.inotify.max_user_watches. Null: this system has no such limit. */

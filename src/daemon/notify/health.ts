@@ -153,7 +153,7 @@ function* ofPictures(status: Known, config: HealthConfig, now: number): Generato
 function* ofSurroundings({ watching, quota, store, upload_command_failed: said }: Known): Generator<Check> {
   if (watching && watching.lost > 0) {
     const { lost: folders, reason, remedy } = watching
-    const why = [reason, remedy].filter(text => text !== null).join(' ')
+    const why = [reason, remedy].filter(text => text !== null).join('. ')
     yield row('WATCH_LOST', because('folders_not_watched', { folders }), { remedy: why })
   }
   if (quota?.used_up_early)

@@ -116,7 +116,7 @@ function unmissedSteps({ now }: WaitContext, path: string): Wait[] {
   return [
     wait(because('goes_by_sync')),
     wait(because('bring_back', { folder: folderAbove(path), at: isoTime(now - 1) })),
-    wait(because('keep_image', { of: 'image', path })),
+    wait(because('keep', { images: 1, path })),
   ]
 }
 
@@ -126,9 +126,7 @@ function pendingSteps(context: WaitContext, { file }: Recorded): Wait[] {
   if (file && context.synced.files.isToCompare(file)) return [command ?? wait(because('will_be_compared'))]
   const waits = uploadWaits(context, file)
   if (command === null) return waits.length > 0 ? waits : [wait(because('will_be_uploaded'))]
-  if (waits.some(({ why }) => codeOf(why) === 'all_paused')) return waits
-  const isTimed = waits.some(({ until }) => until !== null)
-  return [...waits, isTimed ? wait(because('run_sync_then')) : command]
+  return waits.some(({ why }) => codeOf(why) === 'all_paused') ? waits : [...waits, command]
 }
 
 function failedSteps(
@@ -180,11 +178,8 @@ function deletionSteps(context: WaitContext, entry: EscrowRow, path: string): Wa
   if (!isHeld && !isInGrace(context, entry))
     return entry.postponed === 1 && context.running ? [...waits, wait(because('retry_now', { path }))] : waits
   const back = bringBack(context, [entry], folderAbove(entry.path), folderAbove(path))
-  const decide =
-    images > 1
-      ? because(isHeld ? 'approve_folder' : 'end_graces', { path, images })
-      : because(isHeld ? 'approve_image' : 'end_grace', { path })
-  const keep = images > 1 ? because('keep_folder', { path, images }) : because('keep_image', { of, path })
+  const decide = because(isHeld ? 'approve' : 'end_grace', { path, images })
+  const keep = because('keep', { path, images })
   return [...waits, ...back, ...(isMoving(synced, entry) ? [] : [wait(decide)]), wait(keep)]
 }
 
@@ -201,8 +196,8 @@ function goneFolderSteps(context: WaitContext, folder: Location, full: string): 
   return [
     ...(first ? deletionWaits(context, first, 'first') : []),
     ...bringBack(context, entries, folder.path, full),
-    ...(mayGo ? [wait(because(areInGrace ? 'end_graces' : 'approve_folder', { path: full, images }))] : []),
-    wait(because('keep_folder', { path: full, images })),
+    ...(mayGo ? [wait(because(areInGrace ? 'end_grace' : 'approve', { path: full, images }))] : []),
+    wait(because('keep', { path: full, images })),
   ]
 }
 

@@ -1,6 +1,5 @@
 import type { Config } from '../../config/schema.ts'
 import { type Millis, systemClock } from '../../protocol/clock.ts'
-import type { Endpoint } from '../../protocol/endpoints.ts'
 import { graceOf } from '../../records/escrow.ts'
 import { needsPerson, remedyOfCode } from '../../remote/failures.ts'
 import { lossEndsAt, runningTime } from '../../sync/clock.ts'
@@ -11,14 +10,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import {
-  because,
-  type ImageName,
-  ofWholeHost,
-  quotaRemedy,
-  type Reason,
-  type ReasonCode,
-} from '../../words/reasons.ts'
+import { because, type ImageName, ofWholeHost, quotaRemedy, type Reason } from '../../words/reasons.ts'
 import { pauseAt } from '../state/pause.ts'
 import { claimsInRecords } from './claims.ts'
 import { allowanceOf } from './quota-status.ts'
@@ -79,21 +71,13 @@ function quotaWaits({ config, synced, now }: WaitContext, since: Millis | null):
   return isKept ? [wait(because('reserve_kept'), quota.ends)] : []
 }
 
-const BLOCKED = {
-  upload: 'uploads_blocked',
-  send: 'node_blocked',
-  list: 'listing_blocked',
-  create_album: 'albums_blocked',
-  delete: 'deletions_blocked',
-} as const satisfies Record<Endpoint, ReasonCode>
-
 function blockWaits(context: WaitContext, what: 'upload' | 'delete'): { forPerson: Wait[]; passing: Wait[] } {
   const waits = context.synced.account.blocks().flatMap(block => {
-    const endpoint = block.endpoint as Endpoint
+    const { endpoint } = block
     const remedy = remedyOfCode(block.code)
     // `quotaWaits` says what the quota does, and a plan without albums lets pictures lie outside of theirs.
     if (remedy === 'quota' || (endpoint === 'create_album' && remedy === 'plan')) return []
-    const own = (endpoint === 'delete') === (what === 'delete') ? BLOCKED[endpoint] : undefined
+    const own = (endpoint === 'delete') === (what === 'delete') ? 'endpoint_blocked' : null
     const code = ofWholeHost(block) ?? own
     return code ? [{ isForPerson: needsPerson(block.code), ...blockWait(context, code, block) }] : []
   })
@@ -108,11 +92,11 @@ function blockWaits(context: WaitContext, what: 'upload' | 'delete'): { forPerso
 /** A daemon tries a blocked endpoint again by itself. */
 function blockWait(
   { running, config }: WaitContext,
-  words: (typeof BLOCKED)[Endpoint] | 'key_refused' | 'host_away',
-  { code, message, since, said_at }: BlockRow,
+  words: 'endpoint_blocked' | 'key_refused' | 'host_away',
+  { endpoint, code, message, since, said_at }: BlockRow,
 ): Wait {
   const until = running ? triedAgainAt({ code, since, said_at }, allowanceOf(config)) : null
-  return wait(because(words, { code, message, isTried: until !== null }), until)
+  return wait(because(words, { endpoint, code, message, isTried: until !== null }), until)
 }
 
 /** Why a path is in doubt, because its root or a folder above it is in doubt; or null. */

@@ -57,7 +57,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
         stale.add(mirror, 'everything')
         tellState()
       } else loss = lost
-      const line = `${inWords(lost.message)} ${inWords(lost.remedy)}`
+      const line = inWords(lost.message)
       if (!told.has(line)) say(line)
       if (lost !== OVERFLOW) told.add(line)
     },

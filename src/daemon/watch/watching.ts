@@ -1,7 +1,7 @@
 import type { WatchLoss } from '../../local/folder-watcher.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import type { MetaReads, Synced } from '../../synced/synced.ts'
-import { inWords } from '../../words/reasons.ts'
+import { factOf, remedyOf } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 
 /** How all mirrors are watched, in `status --json`. */
@@ -46,7 +46,7 @@ export function readWatching({ meta }: MetaReads, running: boolean): Watching | 
   const text = meta.get('watching')
   if (!running || text === null) return null
   const { loss, ...sum } = JSON.parse(text) as ReturnType<typeof sumOf>
-  return { ...sum, reason: loss && inWords(loss.message), remedy: loss && inWords(loss.remedy) }
+  return { ...sum, reason: loss && factOf(loss.message), remedy: loss && remedyOf(loss.message) }
 }
 
 function sumOf(states: WatchState[]) {

@@ -184,7 +184,7 @@ describe('why, of a picture', () => {
         code: 'bring_back',
         command: `albumd restore ${join(at.pictures, 'a')} --at ${new Date(now - 1).toISOString()}`,
       },
-      { code: 'keep_image', command: `albumd deletions discard ${full}` },
+      { code: 'keep', command: `albumd deletions discard ${full}` },
     ])
     expect(told.next[0]!.what).toContain('to delete it at once')
     // A daemon scans soon, and gives a grace.
@@ -228,8 +228,8 @@ describe('why, of a picture', () => {
         readAt: Number.MAX_VALUE,
       })
     await at.pass({ host, openPicture: read, graceMs: 600_000 })
-    expect(codes(at.why('a/p.png'))).toEqual(['grace_runs', 'keep_image'])
-    expect(codes(at.why('a'))).toEqual(['grace_runs', 'keep_folder'])
+    expect(codes(at.why('a/p.png'))).toEqual(['grace_runs', 'keep'])
+    expect(codes(at.why('a'))).toEqual(['grace_runs', 'keep'])
     await at.pass({ host, openPicture: read, running: () => 700_000 })
     expect(at.why('a/p.png').reason).toBe('the picture moved to b/p.png')
     const { next } = at.why('a/p.png')
@@ -254,12 +254,9 @@ describe('why, of a picture', () => {
     rmSync(join(at.pictures, 'x/gone.png'))
     await at.pass({ graceMs: 600_000 }, 'look')
     const advice = (path: string) => codes(at.why(path, { running: false }))
-    for (const [path, keep] of [
-      ['old/a.png', 'keep_image'],
-      ['old', 'keep_folder'],
-    ] as const) {
-      expect(advice(path)).toContain(keep)
-      for (const code of ['end_grace', 'end_graces', 'bring_back']) expect(advice(path)).not.toContain(code)
+    for (const path of ['old/a.png', 'old']) {
+      expect(advice(path)).toContain('keep')
+      for (const code of ['end_grace', 'bring_back']) expect(advice(path)).not.toContain(code)
     }
     expect(advice('x/gone.png')).toContain('end_grace')
     await at.synced.commit(tx => held(tx, 1, 0))
@@ -267,7 +264,7 @@ describe('why, of a picture', () => {
       tx.escrow.unproved({ image: tx.escrow.atPath(1, 'old/a.png')[0]!.image, due_at: 0 }),
     )
     expect(at.why('old/a.png').deletions).toMatchObject([{ state: 'unproved' }])
-    expect(advice('old/a.png')).not.toContain('approve_image')
+    expect(advice('old/a.png')).not.toContain('approve')
   })
 
   it('says before the grace is over that so many deletions will be held, until a person decides', async () => {

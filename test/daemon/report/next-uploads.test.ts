@@ -132,7 +132,7 @@ describe('why, of a picture that is to be sent', () => {
       expect(at.why('p.png').next, code).toMatchObject([one])
     }
     blockedBy(at, block('create_album', 'STORAGE_LIMIT_REACHED'))
-    expect(at.why('p.png').next).toMatchObject([{ code: 'albums_blocked', cause: 'STORAGE_LIMIT_REACHED' }])
+    expect(at.why('p.png').next).toMatchObject([{ code: 'endpoint_blocked', cause: 'STORAGE_LIMIT_REACHED' }])
     // Where the plan has no albums, pictures are sent without.
     blockedBy(at, block('create_album', 'PLAN_NOT_SUPPORTED'))
     expect(at.why('p.png').next).toMatchObject([{ code: 'will_be_uploaded' }])
@@ -160,7 +160,7 @@ describe('why, of a picture that is to be sent', () => {
     expect(alone.next).toMatchObject([
       { at: resumes_at },
       { code: 'quota_raised' },
-      { code: 'run_sync_then', command: 'albumd sync' },
+      { code: 'run_sync', command: 'albumd sync' },
     ])
     at.synced.commitNow(tx => tx.meta.set('paused', true))
     expect(at.why('p.png').next).toMatchObject([{ command: 'albumd resume' }])

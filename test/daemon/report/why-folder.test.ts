@@ -155,14 +155,14 @@ describe('why, of a folder', () => {
     const path = join(at.pictures, 'a')
     const decisions = [
       { code: 'bring_back', command: expect.stringContaining(`albumd restore ${path} --at `) },
-      { code: 'end_graces', command: `albumd deletions approve ${path}` },
-      { code: 'keep_folder', command: `albumd deletions discard ${path}` },
+      { code: 'end_grace', command: `albumd deletions approve ${path}` },
+      { code: 'keep', command: `albumd deletions discard ${path}` },
     ]
     expect(waiting.next).toMatchObject([{ code: 'grace_runs' }, ...decisions])
     at.synced.commitNow(tx => tx.escrow.hold(at.synced.mirrors.of(at.pictures)!.id))
     const held = at.why('a')
     expect(held.gone).toMatchObject({ waiting: 0, held: 3 })
-    expect(held.next).toMatchObject([decisions[0], { ...decisions[1], code: 'approve_folder' }, decisions[2]])
+    expect(held.next).toMatchObject([decisions[0], { ...decisions[1], code: 'approve' }, decisions[2]])
 
     await at.decide('approve', 'a')
     await at.pass({ running: () => 600_000 })
@@ -181,10 +181,10 @@ describe('why, of a folder', () => {
     rmSync(join(at.pictures, 'x'), { recursive: true })
     await at.pass({ graceMs: 600_000 })
     const advice = (path: string, now = Date.now()) => at.why(path, { now }).next.map(({ code }) => code)
-    expect(advice('a')).toEqual(['grace_runs', 'end_graces', 'keep_folder'])
-    expect(advice('a/b/0.png')).toEqual(['grace_runs', 'end_grace', 'keep_image'])
-    expect(advice('x')).toEqual(['grace_runs', 'bring_back', 'end_graces', 'keep_folder'])
-    expect(advice('a', at.synced.meta.get('running_at')! + 700_000)).toEqual(['goes_next', 'keep_folder'])
+    expect(advice('a')).toEqual(['grace_runs', 'end_grace', 'keep'])
+    expect(advice('a/b/0.png')).toEqual(['grace_runs', 'end_grace', 'keep'])
+    expect(advice('x')).toEqual(['grace_runs', 'bring_back', 'end_grace', 'keep'])
+    expect(advice('a', at.synced.meta.get('running_at')! + 700_000)).toEqual(['goes_next', 'keep'])
   })
 
   it('advises no restore of a folder, or of a picture in it, while a file is not read that may be one of the pictures', async () => {
@@ -197,7 +197,7 @@ describe('why, of a folder', () => {
     await at.pass({ graceMs: 600_000 }, 'look')
     const advice = (path: string) => at.why(path).next.map(({ code }) => code)
     for (const path of ['a', 'a/0.png', 'a/1.png']) {
-      expect(advice(path)).toContain(path === 'a' ? 'keep_folder' : 'keep_image')
+      expect(advice(path)).toContain('keep')
       expect(advice(path)).not.toContain('bring_back')
     }
     await at.pass({ graceMs: 600_000 })

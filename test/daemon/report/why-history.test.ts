@@ -68,8 +68,8 @@ describe('why, of a picture', () => {
     const path = join(at.pictures, 'one.png')
     expect(next.map(({ what, command }) => [what.replace(/ is deleted once .*/, ''), command])).toEqual([
       [`the image ${deletions[0]!.image_id}`, null],
-      ['to let all 2 waiting images be deleted without a grace', `albumd deletions approve ${path}`],
-      ['to keep all 2 waiting images for good', `albumd deletions discard ${path}`],
+      ['to let all 2 images be deleted without a grace', `albumd deletions approve ${path}`],
+      ['to keep all 2 images for good', `albumd deletions discard ${path}`],
       [`the image ${deletions[1]!.image_id}`, null],
     ])
     at.write('one.png', versions[0]!)

@@ -233,7 +233,7 @@ describe.skipIf(!canUnshare && !process.env.CI)('in a namespace of its own', () 
     expect(seen).toMatchObject({
       limited: {
         lost: 20,
-        loss: { code: 'WATCH_LIMIT', remedy: expect.stringContaining('max_user_watches') },
+        loss: { code: 'WATCH_LIMIT', message: expect.stringContaining('max_user_watches') },
       },
       mended: { folders: 41, lost: 0, loss: null },
     })
