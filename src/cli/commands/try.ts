@@ -3,9 +3,8 @@ import { join, relative } from 'node:path'
 import type { RunningHost } from '../../host/embedded-host.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
-import type { MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { count, inDigits, shellWord } from '../../words/text.ts'
+import { count, countEach, inDigits, leftIn, shellWord } from '../../words/text.ts'
 import { command, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { PROGRAM, sayAside } from '../terminal/output.ts'
@@ -121,15 +120,13 @@ function whatNext(
 ): string {
   const row = synced.mirrors.of(folder)
   const summary = synced.summaries.mirror(row?.id ?? 0)
-  const { synced: there } = summary
-  const left = leftOf(summary)
-  const lacking = left.reduce((sum, [, n]) => sum + n, 0)
+  const left = countEach([summary.linked, 'linked by name'], ...leftIn([summary]))
   const status = `${PROGRAM} status --config ${shellWord(here(config))}`
   const url = latest ?? synced.images.latest()?.cdn_url
   return [
     '',
-    `${inDigits(there)} of ${count(there + lacking, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
-    ...(lacking > 0 ? [notThere(lacking, left)] : []),
+    `${inDigits(summary.synced)} of ${count(summary.files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
+    ...(left.length > 0 ? [`Left: ${left.join(', ')}. The status below says why.`] : []),
     ...leftOut,
     '',
     ...(page ? [`  in a browser    ${page}`] : []),
@@ -138,31 +135,6 @@ function whatNext(
     ...(isSample ? samplesNext(folder) : [`  next            drop a picture into ${here(folder)}`]),
     '',
   ].join('\n')
-}
-
-/** The pictures that are not on the host, by what became of them. A scan counts no file whose name is not UTF-8, so only the
- * failures tell of it. */
-function leftOf({
-  failed,
-  folders_in_doubt,
-  uncertain,
-  linked,
-  pending_uploads,
-  gone_on_host,
-}: MirrorSummary): [what: string, n: number][] {
-  return [
-    ['failed', failed - folders_in_doubt],
-    ['still to be sent', pending_uploads],
-    ['uncertain', uncertain],
-    ['linked by name', linked],
-    ['gone from the host', gone_on_host],
-  ]
-}
-
-function notThere(lacking: number, left: readonly [what: string, n: number][]): string {
-  const each = left.flatMap(([what, n]) => (n > 0 ? [`${inDigits(n)} ${what}`] : []))
-  const are = lacking === 1 ? 'is' : 'are'
-  return `${count(lacking, 'picture')} ${are} not there (${each.join(', ')}). The status below says why.`
 }
 
 /** Commands to try. A command is not shown when its change was made already. */

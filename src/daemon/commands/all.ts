@@ -9,7 +9,7 @@ import { type Engine, openEngine, type PassOptions } from '../engine/engine.ts'
 import { type Access, openSharedAccount } from '../engine/remote.ts'
 import { Bus } from '../events.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
-import { claimState, claimWhenFree } from '../state/claim.ts'
+import { claimState } from '../state/claim.ts'
 import { ownAlbums } from '../state/machine.ts'
 import { type Pause, pause, pauseAt, resume } from '../state/pause.ts'
 import { openClaimed, type State } from '../state/state.ts'
@@ -100,6 +100,7 @@ export async function carryOutHere<N extends CommandName>(
   const onUpload = new UploadCommand(
     ({ path, message }) => output.say(`notify.on_upload${path === null ? '' : ` (${path})`}: ${message}`),
     interruption.stop,
+    false,
   )
   try {
     state = openClaimed(config, claim, output.say)
@@ -139,27 +140,6 @@ export async function carryOutHere<N extends CommandName>(
       claim.release()
       // The commands for the last pictures may take long. Other commands of albumd need not wait for them.
       await onUpload.end()
-      if (onUpload.isUnrecorded) await recordUploadCommand(config, onUpload, interruption)
     }
-  }
-}
-
-/** Records what became of the last command for an upload, unless a daemon has the state by now. */
-async function recordUploadCommand(
-  config: Config,
-  onUpload: UploadCommand,
-  { stop }: Interruption,
-): Promise<void> {
-  try {
-    const claim = await claimWhenFree(config, { stop, say() {} })
-    try {
-      const state = openClaimed(config, claim, () => {})
-      onUpload.record(state.synced)
-      state.close(state.earlier)
-    } finally {
-      claim.release()
-    }
-  } catch {
-    // The person has been told of a failure, and the next upload records it.
   }
 }

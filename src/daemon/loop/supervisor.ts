@@ -88,7 +88,7 @@ export async function supervise(
   })
   const ending = new AbortController()
   const notifier = new Notifier({ notify: config.notify, clock: systemClock, note: bus.note })
-  const onUpload = new UploadCommand(bus.note, ending.signal)
+  const onUpload = new UploadCommand(bus.note, ending.signal, true)
   const notifying = notifier.run(ending.signal)
   const onStop = () => manager?.stopping()
   interruption.stop.addEventListener('abort', onStop)

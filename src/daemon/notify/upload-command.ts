@@ -25,6 +25,7 @@ const WAITING_MAX = 10_000
 export class UploadCommand {
   readonly #note: Note
   readonly #stop: AbortSignal
+  readonly #records: boolean
   readonly #run: typeof runCommand
   readonly #patienceMs: number
   readonly #turns: Turn[] = []
@@ -34,17 +35,22 @@ export class UploadCommand {
   #hung = false
   /** albumd ends once no picture waits, and a person may wait for that. */
   #isEnding = false
-  /** Why the last command failed. Undefined: none has ended yet. */
-  #failure: string | null | undefined
+  /** Why the last command failed. Null: it did not, or none has ended yet. */
+  #failure: string | null = null
   /** How many further times the command failed in the same way as before. */
   #untold = 0
-  /** The failure that the records know. */
-  #recorded: string | null = null
 
-  /** After `stop` no command is run. */
-  constructor(note: Note, stop: AbortSignal, run: typeof runCommand = runCommand, patienceMs = PATIENCE_MS) {
+  /** After `stop` no command is run. `records`: whether `status` shows a failure, because no person sees what `note` tells. */
+  constructor(
+    note: Note,
+    stop: AbortSignal,
+    records: boolean,
+    run: typeof runCommand = runCommand,
+    patienceMs = PATIENCE_MS,
+  ) {
     this.#note = note
     this.#stop = stop
+    this.#records = records
     this.#run = run
     this.#patienceMs = patienceMs
   }
@@ -52,7 +58,6 @@ export class UploadCommand {
   /** Has `command` run for each picture that is uploaded from now on, or none. Returns a function that ends this. */
   listen(bus: Bus, command: string | undefined, synced: Synced): () => void {
     if (command === undefined) return () => {}
-    this.#recorded = synced.meta.get('upload_command_failed')
     return bus.on('pass', emitted => {
       if (emitted.event !== 'picture_uploaded') return
       if (this.#turns.length >= WAITING_MAX) {
@@ -74,20 +79,12 @@ export class UploadCommand {
     this.#untold = 0
   }
 
-  /** Whether the last command ended after the records were closed, and the records know another failure or success. */
-  get isUnrecorded(): boolean {
-    return this.#failure !== undefined && this.#failure !== this.#recorded
-  }
-
-  /** Records for `status` whether the command fails. */
-  record({ commitNow }: Synced): void {
-    const problem = this.#failure ?? null
-    if (problem === this.#recorded) return
+  #record({ meta, commitNow }: Synced, problem: string | null): void {
+    if (!this.#records || problem === meta.get('upload_command_failed')) return
     commitNow(tx => {
       if (problem === null) tx.meta.clear('upload_command_failed')
       else tx.meta.set('upload_command_failed', problem)
     })
-    this.#recorded = problem
   }
 
   async #takeAll(): Promise<void> {
@@ -103,7 +100,7 @@ export class UploadCommand {
         this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
       this.#failure = problem
       // The records may be closed by now.
-      orNull(() => this.record(turn.synced))
+      orNull(() => this.#record(turn.synced, problem))
     }
     this.#work = null
   }

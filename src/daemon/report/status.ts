@@ -78,7 +78,7 @@ export interface Status {
     /** Whether a person must do something about it. False: it passes, and albumd tries again by itself. */
     needs_person: boolean
   }[]
-  /** Why `notify.on_upload` failed the last time it ran. Null: it did not fail. */
+  /** Why `notify.on_upload` failed the last time that `albumd run` ran it. Null: it did not fail. */
   upload_command_failed: string | null
   failures: FailureStatus[]
 }

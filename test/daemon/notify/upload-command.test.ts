@@ -39,7 +39,7 @@ async function stage(
     }
   }
   const stop = new AbortController()
-  const command = new UploadCommand(event => notes.push(event), stop.signal, run, patienceMs)
+  const command = new UploadCommand(event => notes.push(event), stop.signal, true, run, patienceMs)
   await reading(config, async synced => {
     const bus = new Bus()
     command.listen(bus, 'a command', synced)
