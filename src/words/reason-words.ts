@@ -178,7 +178,6 @@ export const REASON_WORDS = {
   empty_yet: 'File is empty, so it may still be written',
   blank: 'Part of the file is only zeros, so it may still be written',
   stays_incomplete: 'File is truncated. Replace it, or exclude it in .albumdignore',
-  too_large: 'File is too large for the host (plan {plan}). Make it smaller, or get a larger plan',
   perhaps_sent_before_loss:
     'Perhaps on the host already, because the state was lost and the plan lists no albums. "albumd retry --resend" sends it all the same',
   album_not_permitted:
@@ -249,8 +248,6 @@ export const MORE = {
   incomplete: 'Found: {missing}.',
   stays_incomplete:
     'Found: {missing}. albumd leaves the file until it changes. To have such files sent as they are, set watch.incomplete to send, then run "albumd retry".',
-  too_large:
-    'The host refused a file of {refused} bytes. This one is tried again when it gets smaller, when host.plan changes, or after a day.',
   perhaps_sent_before_loss:
     'Sent again, it may be on the host twice, because without listings nobody can look.',
   line_too_slow:

@@ -194,7 +194,6 @@ export function forgetFailures(config: Mirrors, synced: Synced, path?: string): 
     for (const { folder, name } of failed) tx.failures.clear(folder, name)
     tx.meta.set('quota_asked', true)
     forgetRefusingEndpoint(tx)
-    tx.meta.clear('size_limit')
   })
 }
 

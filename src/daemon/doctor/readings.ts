@@ -1,5 +1,5 @@
 import type { Records } from '../../synced/synced.ts'
-import { isoTime, sizeInWords } from '../../words/text.ts'
+import { isoTime } from '../../words/text.ts'
 import { type Finding, pass } from './finding.ts'
 
 /** What the host's answers have shown where the specification leaves a choice. It is remembered, not asked each time. */
@@ -23,13 +23,6 @@ export function checkReadings({ meta, albums }: Records): Finding[] {
   if (opened !== null)
     findings.push(
       learned(`after it was used up, the quota opened again at ${opened}`, { quota_opened: opened }),
-    )
-  const limit = meta.get('size_limit')
-  if (limit)
-    findings.push(
-      learned(`the host refused a file of ${sizeInWords(limit.refused)} as too large`, {
-        size_refused: limit.refused,
-      }),
     )
   return findings.length > 0 ? findings : [pass('readings', 'nothing is learned of the host yet')]
 }

@@ -1,14 +1,6 @@
 /** The account's quota, its day and its limits, as far as the host's answers and the config tell. */
 
-export {
-  noteTaken,
-  noteTooLarge,
-  RETRY_MS,
-  reviewAccount,
-  TOO_LARGE,
-  triedAgainAt,
-  whyTooLarge,
-} from './limits.ts'
+export { RETRY_MS, reviewAccount, triedAgainAt } from './limits.ts'
 export { QuotaLedger } from './quota-ledger.ts'
 export {
   type Allowance,

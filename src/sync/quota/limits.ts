@@ -1,11 +1,9 @@
-import { type Clock, DAY_MS, HOUR_MS, type Millis } from '../../protocol/clock.ts'
+import { HOUR_MS, type Millis } from '../../protocol/clock.ts'
 import { retried } from '../../records/pictures.ts'
 import { remedyOfCode } from '../../remote/failures.ts'
 import type { Block, HostFailure, Remedy } from '../../remote/host.ts'
-import type { Tx } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
-import { because, type Reason } from '../../words/reasons.ts'
-import type { EngineContext, QuotaPort } from '../context.ts'
+import type { EngineContext } from '../context.ts'
 import type { Pass } from '../pass-request.ts'
 import type { Allowance } from './quota-state.ts'
 
@@ -20,7 +18,6 @@ export async function reviewAccount(context: EngineContext, pass: Pass): Promise
     stopped.push(failure)
     context.emit({ event: 'uploads_stopped', code: failure.code, message: failure.message })
   }
-  await askAboutSize(context)
 }
 
 /** Asks the host with a new key, and with a key that it refused before, once the key may be tried again. Otherwise nobody
@@ -69,64 +66,15 @@ function tryAgainAfterMs(remedy: Remedy, { probeEveryMs }: Allowance): number | 
   return remedy === 'plan' || remedy === 'storage' ? probeEveryMs : null
 }
 
-/** When the config names another plan, forgets what the host said under the old one: quota and limits differ. */
+/** When the config names another plan, forgets what the host said under the old one: quota and limits differ. What was too large for it is sent again. */
 async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promise<void> {
   const before = synced.meta.get('plan')
   if (before === plan) return
   await synced.commit(tx => {
     tx.meta.set('plan', plan)
     if (before === null) return
-    forgetSizeLimit(tx)
+    retried(tx, tx.failures.uploadsOfCode('FILE_TOO_LARGE'))
     tx.account.forgetExhaustion()
     tx.account.clearBlocks([])
   })
-}
-
-/** The code of a file larger than the plan allows. §8 gives no largest size, so it is learned from answers. */
-export const TOO_LARGE = 'FILE_TOO_LARGE'
-/** How often a refused picture is sent again, to ask whether the limit has grown. */
-const ASK_EVERY_MS = DAY_MS
-
-/** Why a file of this size is not sent, because the host refused a file of this size or a smaller file; or null. */
-export function whyTooLarge(context: QuotaPort, size: number): Reason | null {
-  const limit = context.synced.meta.get('size_limit')
-  if (limit === null || size < limit.refused || isDue(limit, context)) return null
-  return because('too_large', { refused: limit.refused, plan: context.allowance.plan })
-}
-
-/** Notes that the host refused a file of this size, unless it took a larger one before. */
-export function noteTooLarge(tx: Tx, clock: Clock, size: number): void {
-  if (size <= (tx.meta.get('largest_taken') ?? 0)) return
-  const refused = Math.min(size, tx.meta.get('size_limit')?.refused ?? size)
-  tx.meta.set('size_limit', { refused, askedAt: clock.wall() })
-}
-
-/** Notes that the host took a file of this size. When it refused such a size before, these are tried again. */
-export function noteTaken(tx: Tx, size: number): void {
-  if (size > (tx.meta.get('largest_taken') ?? 0)) tx.meta.set('largest_taken', size)
-  const limit = tx.meta.get('size_limit')
-  if (limit === null || size < limit.refused) return
-  tx.meta.clear('size_limit')
-  retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
-}
-
-/** Once a day, lets the smallest refused file be sent again, to learn whether the limit has grown. */
-async function askAboutSize(context: QuotaPort): Promise<void> {
-  const { synced } = context
-  const limit = synced.meta.get('size_limit')
-  if (limit === null || !isDue(limit, context)) return
-  const [smallest] = synced.failures.uploadsOfCode(TOO_LARGE)
-  if (smallest) await synced.commit(tx => retried(tx, [smallest]))
-}
-
-/** Forgets the limit of the old plan, and lets the files that it refused be sent again. */
-function forgetSizeLimit(tx: Tx): void {
-  tx.meta.clear('size_limit')
-  tx.meta.clear('largest_taken')
-  retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
-}
-
-/** Whether the host may be asked again. Also when `askedAt` lies far ahead, because the clock was set back. */
-function isDue({ askedAt }: { askedAt: number }, { clock }: QuotaPort): boolean {
-  return Math.abs(clock.wall() - askedAt) >= ASK_EVERY_MS
 }

@@ -11,7 +11,6 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
-import { noteTaken, noteTooLarge, TOO_LARGE, whyTooLarge } from '../quota/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { Declaration } from './declaration.ts'
 import { resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
@@ -28,22 +27,9 @@ interface Parcel {
 const CREDENTIALS = 4
 
 /** The host's two-step upload (§4.1, §4.2): credential, intent, bytes, record. */
-export function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
-  const { picture, open } = parcel
-  const message = whyTooLarge(run, open.look.size)
-  if (message)
-    return Promise.resolve({ kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash })
-  return sendDeclared(run, parcel, new Declaration(run.synced, picture), signal)
-}
-
-async function sendDeclared(
-  run: UploadRun,
-  parcel: Parcel,
-  declaration: Declaration,
-  signal: AbortSignal,
-): Promise<UploadResult> {
-  const { job, open } = parcel
-  const { size } = open.look
+export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
+  const { job, open, picture } = parcel
+  const declaration = new Declaration(run.synced, picture)
   /** Null: this upload is on the way. Else why not. */
   const begin = async (): Promise<UploadResult | null> => {
     if (!(await job.lane.enter())) return { kind: 'stop', failure: cancelled('upload', 'nothing') }
@@ -51,7 +37,6 @@ async function sendDeclared(
   }
   const refused = async (failure: HostFailure) => {
     if (failure.issued) await run.synced.commit(tx => run.quota.grant(tx))
-    if (failure.code === TOO_LARGE) await run.synced.commit(tx => noteTooLarge(tx, run.clock, size))
     const attempts = run.synced.failures.ofUpload(job.file)?.attempts ?? 0
     return resultOfRefusal(failure, open.hash, run.clock.wall(), attempts)
   }
@@ -60,7 +45,7 @@ async function sendDeclared(
     const sent = await sendOnce(run, parcel, declaration, signal)
     if (sent.ok) {
       const { cdnUrl, imageId } = sent.value
-      return { kind: 'uploaded', cdnUrl, imageId, size }
+      return { kind: 'uploaded', cdnUrl, imageId, size: open.look.size }
     }
     const { failure } = sent
     // A failed step 2 has used up its credential. A failed step 1 has not got one.
@@ -184,7 +169,6 @@ async function sendBytes(
       // this link wrong.
       if (known && !known.hash.equals(open.hash)) refuted(tx, known, clock.wall())
       stored(tx, job, open, picture, place, momentOf(run))
-      noteTaken(tx, size)
       declaration.acknowledged(tx)
     }
     // When nobody knows whether the picture arrived (`find_out`), the intent stays open for recovery.

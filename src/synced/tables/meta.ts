@@ -122,11 +122,6 @@ const FACTS = {
   quota_asked: flag,
   /** When the host last granted a credential again after the quota was used up. */
   quota_opened: number,
-  /** The size in bytes of the smallest file that the host refused as too large, and when such a file was last tried
-   * (limits.ts). */
-  size_limit: json<{ refused: number; askedAt: number }>(),
-  /** The largest file that the host has taken, in bytes. */
-  largest_taken: number,
   /** How fast the last uploads went, in pictures a second. */
   upload_rate: number,
 

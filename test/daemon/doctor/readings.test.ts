@@ -10,13 +10,11 @@ it('tells what was learned of the host, to people and to programs', () => {
     tx.meta.set('cdn_base', 'https://cdn.example.com')
     tx.meta.set('default_album', '')
     tx.meta.set('quota_opened', Date.parse('2026-11-21T16:00:00Z'))
-    tx.meta.set('size_limit', { refused: 3 * 2 ** 20, askedAt: 1 })
   })
   expect(Object.assign({}, ...checkReadings(synced).map(({ learned }) => learned))).toEqual({
     turned_skip: true,
     delivery_base: 'https://cdn.example.com',
     default_album: null,
     quota_opened: '2026-11-21T16:00:00.000Z',
-    size_refused: 3 * 2 ** 20,
   })
 })

@@ -16,7 +16,6 @@ const PAST_KEYS: ReadonlySet<unknown> = new Set([
   'pruned_at',
   'upload_rate',
   'wall_clock',
-  'largest_taken',
   'boot',
 ])
 /** Numbers of rows that no other table holds, and times of the grace, of which there is none here. */

@@ -40,8 +40,7 @@ const becomes = (change: string, what: string, holds: (moment: Moment) => boolea
     (event, moment) => event.change === change && moment.before(`told ${what} ${at(event)}`) && holds(moment),
   )
 
-const recorded = (name: 'size_limit' | 'turned_skip') =>
-  pass(({ state }) => state.synced.meta.get(name) !== null)
+const recorded = (name: 'turned_skip') => pass(({ state }) => state.synced.meta.get(name) !== null)
 const deletedAs = (why: string) => told('image_deleted', ({ reason }) => reason === why)
 const mended = (finding: string) =>
   seen('audit', ({ auditing }) =>
@@ -145,7 +144,6 @@ export const STATES = {
   'the quota is used up, and a picture is sent later': sentAfter('told uploads_stopped DAILY_LIMIT_REACHED'),
   'the storage is full': stopped('STORAGE_LIMIT_REACHED'),
   'the key is refused': stopped('INVALID_API_KEY'),
-  'a size is learned that the host refuses': recorded('size_limit'),
   'turned pictures are sent without a check': recorded('turned_skip'),
   'two pictures are refused that have not failed': pass(
     ({ state }) => (state.synced.meta.get('refused') ?? []).length > 1,
