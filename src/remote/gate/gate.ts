@@ -149,7 +149,7 @@ export class Gate {
     this.#woken = new AbortController()
   }
 
-  /** Another machine of the account was refused: requests that wait are answered so, without being sent. */
+  /** See `ImageHost.block`. */
   block(failure: HostFailure): void {
     this.#blocks.note(failure, this.#options.clock.monotonic())
   }
