@@ -18,8 +18,7 @@ import {
 } from './host.ts'
 import { type Address, deliveryAddress, givenAddress, wholeAddress } from './http/address.ts'
 import type { HttpRequest, HttpResult } from './http/exchange.ts'
-import { Line, Passage, type Slowness } from './line/line.ts'
-import { Bandwidth, paced } from './line/pacing.ts'
+import { Bandwidth, Line, Passage, paced, type Slowness } from './line/line.ts'
 import { showsCredential } from './secrets.ts'
 
 export interface UploadsOptions {

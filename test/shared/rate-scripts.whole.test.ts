@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { forgetRefusal, lastRefusal, tellRefusal } from '../../src/shared/account.ts'
 import { beat, type MachineFacts } from '../../src/shared/machines.ts'
-import { forgetRefusal, lastRefusal, tellRefusal } from '../../src/shared/quota.ts'
 import { RATE } from '../../src/shared/rate-script.ts'
 import type { Script, Store, Value } from '../../src/shared/store.ts'
 import { hasRedis, runAtLast, startRedis, storeOf } from '../e2e/stage/store.ts'

@@ -26,7 +26,7 @@ export class Lanes {
   readonly #underWay: UnderWay
   readonly #onTheWay: Slots
   readonly #large: Slots
-  readonly #kinds = new Map<string, Slots>()
+  readonly #ofOne = new Slots(1)
   #beginAnew = () => {}
 
   constructor(concurrency: number, underWay: UnderWay) {
@@ -91,11 +91,9 @@ export class Lanes {
     }
   }
 
-  /** Runs uploads of one kind one after the other, so that the first of them finds out what the others need to know. */
-  async alone<T>(kind: string, work: () => Promise<T>): Promise<T> {
-    const slots = this.#kinds.get(kind) ?? new Slots(1)
-    this.#kinds.set(kind, slots)
-    const leave = await slots.enter()
+  /** Runs uploads one after the other, so that the first of them finds out what the others need to know. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    const leave = await this.#ofOne.enter()
     try {
       return await work()
     } finally {

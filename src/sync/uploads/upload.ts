@@ -176,7 +176,7 @@ export class Uploader {
     if (until !== null) return { kind: 'waits', message: because('sent_before_loss', { until }) }
     const parcel = { job, open, picture, album }
     if (album !== null || this.#default.known(this.#run) !== undefined) return send(this.#run, parcel, signal)
-    return this.#run.lanes.alone('default album', async () => {
+    return this.#run.lanes.alone(async () => {
       const learned = this.#default.known(this.#run)
       if (learned !== undefined) return send(this.#run, { ...parcel, album: learned }, signal)
       const result = await send(this.#run, parcel, signal)

@@ -106,7 +106,7 @@ const FACTS = {
   cdn_base: text,
   /** The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts). */
   promises_broken: flag,
-  /** The host took a picture that EXIF turns only with `skip_dimension_check` (uploads/declaration.ts). */
+  /** The host took a picture that EXIF turns only with `skip_dimension_check` (uploads/sender.ts). */
   turned_skip: flag,
   /** Pictures that the host refused and has not taken since (uploads/breaker.ts), the latest last. */
   refused: json<readonly FileKey[]>(),

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { openQueue } from '../../../src/remote/gate/request-queue.ts'
+import { openQueue } from '../../../src/remote/gate/gate.ts'
 
 const never = new AbortController().signal
 afterEach(() => void vi.useRealTimers().restoreAllMocks())

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
-import { Line, type LineOptions, Passage } from '../../../src/remote/line/line.ts'
-import { Bandwidth, paced } from '../../../src/remote/line/pacing.ts'
+import { Bandwidth, Line, type LineOptions, Passage, paced } from '../../../src/remote/line/line.ts'
 import { never } from '../client-of.ts'
 import { VirtualTime } from './virtual-time.ts'
 

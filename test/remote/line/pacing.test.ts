@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { Bandwidth, paced } from '../../../src/remote/line/pacing.ts'
+import { Bandwidth, paced } from '../../../src/remote/line/line.ts'
 import { bytesOf, never, sha256 } from '../client-of.ts'
 import { VirtualTime } from './virtual-time.ts'
 

@@ -62,7 +62,7 @@ export const DOUBT: readonly Row[] = [
     } }],
   [27017557, 'an album is created where nobody can look and the records are old',
     'the album that was there before gets a twin',
-    { 'sync/uploads/upload-pending.ts': {
+    { 'sync/uploads/upload-queue.ts': {
       AlbumTree: original => class extends original {
         constructor(context: { synced: Synced }) {
           const { meta } = context.synced
@@ -72,7 +72,7 @@ export const DOUBT: readonly Row[] = [
       },
     } }],
   [535, 'an album is made again at once', 'an album whose answer was lost gets a twin',
-    { 'sync/uploads/upload-pending.ts': {
+    { 'sync/uploads/upload-queue.ts': {
       AlbumTree: original => class extends original {
         constructor(context: { host: ImageHost }) {
           const createAlbum = async (...args: Parameters<ImageHost['createAlbum']>) => {

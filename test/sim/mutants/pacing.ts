@@ -55,7 +55,7 @@ export const PACING: readonly Row[] = [
   [14_000_100, 'uploads go on past the border of their hours', 'pictures are sent outside the hours',
     { 'sync/uploads/upload-queue.ts': { isEnded: () => ({ stop }) => stop.aborted } }],
   [14_000_032, 'outside their hours uploads begin', 'pictures are sent outside the hours',
-    { 'sync/uploads/upload-pending.ts': { uploadPending: given(1, 'interruption.pauseUploads', undefined) } }],
+    { 'sync/uploads/upload-queue.ts': { uploadPending: given(1, 'interruption.pauseUploads', undefined) } }],
   [1_000_000_006, 'deletions go on while a person waits', 'a pass that is to end deletes what was given up',
     { 'sync/pass-request.ts': { endingForOthers: () => ({ makeWay: _, ...rest }) => rest } }],
   [1_000_000_004, 'the reserve is not kept', 'a backlog takes what is kept for the pictures of the day',
