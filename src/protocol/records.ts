@@ -137,3 +137,5 @@ export const failure = z.object({ success: z.literal(false), ...said, code: word
 export const bareFailure = z
   .object({ success: z.undefined().optional(), ...said, code: z.string() })
   .transform(wordsIn)
+/** What a failure of any form says. */
+export const failureWords = z.object(said).transform(answer => wordsIn(answer).error)

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { API_KEY_HEADER, type Endpoint } from '../protocol/endpoints.ts'
-import { bareFailure, failure as failureEnvelope } from '../protocol/records.ts'
-import { because } from '../words/reasons.ts'
+import { bareFailure, failure as failureEnvelope, failureWords } from '../protocol/records.ts'
+import { because, said } from '../words/reasons.ts'
 import { garbled, redirected, refused, unanswered, unusable } from './failures.ts'
 import type { Attempt, Gate } from './gate/gate.ts'
 import { NO_PACE, paceOf } from './gate/rate-window.ts'
@@ -9,7 +9,7 @@ import type { HostFailure, Outcome } from './host.ts'
 import type { Address } from './http/address.ts'
 import type { HttpRequest, HttpResult } from './http/exchange.ts'
 import type { Http } from './http/http.ts'
-import type { Secrets } from './secrets.ts'
+import { oneLine, type Secrets } from './secrets.ts'
 
 /** What all requests to the same host share. */
 export interface Connection {
@@ -116,7 +116,11 @@ function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
   if (result.kind !== 'answer') return failed(unanswered(endpoint, result))
   const { status, left } = result
   const misfit = (code: 'too_many_requests' | 'not_of_interface' | 'answer_of_another') =>
-    failed(garbled(endpoint, left, status, because(code, { where, status })))
+    failed(garbled(endpoint, left, status, ownWords() ?? because(code, { where, status })))
+  const ownWords = () => {
+    const words = status < 400 ? '' : failureWords.safeParse(json).data
+    return words ? said(oneLine(words, secrets)) : null
+  }
 
   if (status >= 300 && status < 400) return failed(redirected(endpoint, left, status, where))
   const json = parsed(result.body)

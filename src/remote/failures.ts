@@ -112,7 +112,8 @@ function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
 /** The failure when an answer does not have the form of §1, with any status. */
 export function garbled(endpoint: Endpoint, left: Left, status: number, message: Reason): HostFailure {
   const failure = { ...unknown(endpoint, left), code: 'HOST_ANSWER', message, status }
-  if (endpoint !== 'send' || !OF_REQUEST.has(status)) return failure
+  if (!OF_REQUEST.has(status)) return failure
+  if (endpoint !== 'send') return { ...failure, remedy: 'later' }
   // With this status, a proxy in front of the node refuses the picture, for example because of its size. When the proxy has
   // read the whole picture, the node may have it too, so the remedy stays the same.
   const remedy = left === 'all' ? failure.remedy : 'refused_by_node'
@@ -200,9 +201,14 @@ const OUTAGE = new Set(['HOST_UNREACHABLE', 'HOST_TLS', 'HOST_ANSWER', 'RATE_LIM
 /** With these a firewall or a proxy in front of the host refuses a single request, with a page of its own. */
 const OF_REQUEST: ReadonlySet<number> = new Set([400, 403, 406, 413, 414, 415, 422, 451])
 
-/** Whether this is an answer to step 1 that can't be used, while other pictures may get a good answer. */
+/** Whether this is an answer that can't be used, while other requests may get a good one. */
 export function isOdd({ endpoint, code, status = 0, issued }: HostFailure): boolean {
-  return issued === true || (endpoint === 'upload' && code === 'HOST_ANSWER' && OF_REQUEST.has(status))
+  return issued === true || (endpoint !== 'send' && code === 'HOST_ANSWER' && OF_REQUEST.has(status))
+}
+
+/** Whether the host says in a code of its own that it is closed. The gate has tried again as in any outage by then. */
+export function isClosed({ code, status }: HostFailure): boolean {
+  return status === 503 && !isErrorCode(code) && !code.startsWith('HOST_')
 }
 
 /** Whether the failure passes and concerns other requests too: the host is overloaded, broken or out of reach. */
@@ -226,8 +232,8 @@ export function isUnreachable({ code, status = 0 }: HostFailure): boolean {
 
 /** The failure of a request that was not sent because an outage lasts. `last`: the last failure of the outage. */
 export function notAsked(endpoint: Endpoint, last: HostFailure): HostFailure {
-  const { code, message } = last
-  return { remedy: endpoint === 'send' ? 'new_credential' : 'later', endpoint, code, message, unsent: true }
+  const { remedy: _, endpoint: __, ...said } = last
+  return { ...said, remedy: endpoint === 'send' ? 'new_credential' : 'later', endpoint, unsent: true }
 }
 
 /** Whether the host has certainly done nothing: it answered with a code of §7, or the request was not sent. */

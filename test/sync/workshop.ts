@@ -51,6 +51,8 @@ export interface Workshop {
   clock: Clock
   synced: Synced
   host: ImageHost
+  /** Of the host. */
+  siteUrl: string
   events: PassEvent[]
   write(path: string, bytes: Uint8Array | string): void
   remove(path: string): void
@@ -142,6 +144,7 @@ export async function openWorkshop(
     clock: systemClock,
     synced,
     host,
+    siteUrl: running.siteUrl,
     events,
     write(path, bytes) {
       mkdirSync(dirname(join(pictures, path)), { recursive: true })

@@ -1,3 +1,4 @@
+import { isErrorCode } from '../../protocol/errors.ts'
 import type { ListedAlbum } from '../../protocol/records.ts'
 import { type AlbumOrigin, albumFound } from '../../records/albums.ts'
 import { foundInAlbum } from '../../records/images.ts'
@@ -273,11 +274,11 @@ export class AlbumTree {
 
 /** Whether the host allows no album in `parent`: the account's plan has no albums, the depth limit is reached, or the name
  * is taken, and §4 names no code for the last two. In the root, NOT_FOUND can't mean that the parent is gone. FORBIDDEN in
- * the root has another reason, which a person must be told. */
-function cannotBeMade({ endpoint, remedy }: HostFailure, parent: Album): boolean {
+ * the root has another reason, which a person must be told; so has a 403 with another code, which is no word on one album. */
+function cannotBeMade({ endpoint, remedy, code }: HostFailure, parent: Album): boolean {
   if (endpoint !== 'create_album') return false
-  const here = parent === null ? 'gone' : 'not_permitted'
-  return remedy === 'plan' || remedy === 'change_request' || remedy === here
+  const here = parent === null ? remedy === 'gone' : remedy === 'not_permitted' && isErrorCode(code)
+  return remedy === 'plan' || remedy === 'change_request' || here
 }
 
 /** After a failure with one of these remedies, the album is not asked for again in the same pass, because the host would

@@ -1,6 +1,7 @@
+import type { Endpoint } from '../../protocol/endpoints.ts'
 import { refusedByAll, retried } from '../../records/pictures.ts'
-import { HOST_REFUSES } from '../../remote/failures.ts'
-import type { HostFailure } from '../../remote/host.ts'
+import { HOST_REFUSES, isClosed } from '../../remote/failures.ts'
+import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
 import type { Records, Synced, Tx } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import { type FileKey, type FileRow, textOf } from '../../synced/tables/files.ts'
@@ -30,7 +31,8 @@ export function forgetRefusingEndpoint({ account }: Tx): void {
  * has failed, one picture at a time asks again, after ever longer pauses, and the first that is taken ends the block. What is
  * refused again after that has failed by itself.
  *
- * A 5xx of step 1 is an outage as far as the gate can tell, so it ends the uploads at once. */
+ * A 5xx of step 1 is an outage as far as the gate can tell, so it ends the uploads at once. An outage that the host explains
+ * in a code of its own is a block at once: the gate has asked often enough. */
 export class Breaker {
   readonly #synced: Synced
   readonly #block: BlockRow | undefined
@@ -40,23 +42,44 @@ export class Breaker {
   readonly #alike = new Map<string, FileKey>()
   #way = ''
   readonly #notFailed: FileKey[] = []
-  /** Whether an endpoint refuses all pictures, as far as is known. */
-  #isShut: boolean
+  /** The endpoint that refuses all pictures, as far as is known. */
+  #shut: string | null
   /** Whether this run has uploaded a picture. */
   #hasServed = false
+  /** Whether the blocked endpoint has answered in this run. */
+  #hasAnswered = false
 
   constructor(synced: Synced) {
     this.#synced = synced
     this.#block = refusingEndpoint(synced)
-    this.#isShut = this.#block !== undefined
+    this.#shut = this.#block?.endpoint ?? null
     this.#refused = new Map(synced.meta.get('refused')?.map(key => [textOf(key), key]))
   }
 
   /** The failure that ends the uploads while an endpoint is blocked; null where none is. */
   get blocked(): HostFailure | null {
-    if (!this.#block || !this.#isShut) return null
+    if (!this.#block || this.#shut === null) return null
     const { code, message, endpoint } = this.#block as BlockRow & Pick<HostFailure, 'endpoint'>
     return { remedy: 'refused_by_node', endpoint, code, message, repeated: true }
+  }
+
+  /** Whether nobody has asked the blocked endpoint yet. A picture whose album is known asks for no album. */
+  get isUnasked(): boolean {
+    return this.blocked !== null && !this.#hasAnswered
+  }
+
+  /** The same host, which tells of its albums' endpoints when they answer. */
+  watching(host: ImageHost): ImageHost {
+    const watched = async <T>(endpoint: Endpoint, asked: Promise<Outcome<T>>) => {
+      const outcome = await asked
+      if (outcome.ok) await this.#works(endpoint)
+      else if (!outcome.failure.unsent) this.#hasAnswered ||= endpoint === this.#block?.endpoint
+      return outcome
+    }
+    return hostWith(host, {
+      list: (...asked) => watched('list', host.list(...asked)),
+      createAlbum: (...asked) => watched('create_album', host.createAlbum(...asked)),
+    })
   }
 
   /** Whether it is too early to ask a blocked endpoint again. */
@@ -89,14 +112,21 @@ export class Breaker {
       case 'uploaded':
         await this.#served(key)
         return result
-      case 'linked':
-        if (this.#block?.endpoint === 'list') await this.#served(key)
-        return result
       case 'stop': {
-        if (!result.ofPicture) return result
-        const isOfPicture = this.#isOfPicture(key, result.failure, result.ofPicture.code)
-        await this.#synced.commit(tx => this.#goLast(tx, key))
-        return isOfPicture ? result.ofPicture : result
+        const { failure, ofPicture } = result
+        if (ofPicture) {
+          const isOfPicture = this.#isOfPicture(key, failure, ofPicture.code)
+          await this.#synced.commit(tx => this.#goLast(tx, key))
+          if (isOfPicture) return ofPicture
+        }
+        this.#hasAnswered ||= !failure.unsent && failure.endpoint === this.#block?.endpoint
+        // The gate knows of the outage behind the block, and has not asked.
+        const { blocked } = this
+        if (failure.unsent && failure.endpoint === blocked?.endpoint)
+          return { kind: 'stop', failure: blocked }
+        if (!isClosed(failure)) return result
+        this.#shut = failure.endpoint
+        return refusing(failure)
       }
       case 'failed':
         if (result.refusal) return this.#weighRefusal(key, result, result.refusal)
@@ -123,10 +153,12 @@ export class Breaker {
   ): Promise<UploadResult> {
     // A picture that was refused before says nothing about others.
     const isKnown = this.#refused.has(textOf(key)) || this.#hasFailed(key, failed.code)
-    this.#isShut ||= !isKnown && this.count(key, refusal)
-    if (this.#isShut) this.#notFailed.push(...this.#alike.values(), key)
+    this.#hasAnswered ||= refusal.endpoint === this.#block?.endpoint
+    if (!isKnown && this.count(key, refusal)) this.#shut = refusal.endpoint
+    const isOfAll = this.#shut === refusal.endpoint
+    if (isOfAll) this.#notFailed.push(...this.#alike.values(), key)
     await this.#synced.commit(tx => this.#goLast(tx, key))
-    return this.#isShut ? refusing(refusal) : failed
+    return isOfAll ? refusing(refusal) : failed
   }
 
   /** At the end of a run: the pictures that were refused with all others have not failed. */
@@ -145,18 +177,23 @@ export class Breaker {
   }
 
   async #served(key: FileKey): Promise<void> {
-    this.#alike.clear()
     this.#hasServed = true
-    const wasShut = this.#isShut
-    this.#isShut = false
     const wasRefused = this.#refused.delete(textOf(key))
-    if (wasRefused || wasShut)
+    for (const endpoint of ['upload', 'send'] as const) await this.#works(endpoint)
+    if (wasRefused)
       await this.#synced.commit(tx => {
-        if (wasShut) forgetRefusingEndpoint(tx)
         // The reason may be gone for which the others were refused too.
-        if (wasRefused) retried(tx, [...this.#refused.values()])
+        retried(tx, [...this.#refused.values()])
         this.#record(tx)
       })
+  }
+
+  /** The endpoint has done what it was asked for. */
+  async #works(endpoint: Endpoint): Promise<void> {
+    if (this.#way.startsWith(`${endpoint} `)) this.#alike.clear()
+    if (this.#shut !== endpoint) return
+    this.#shut = null
+    await this.#synced.commit(forgetRefusingEndpoint)
   }
 
   #goLast(tx: Tx, file: FileKey): void {

@@ -177,14 +177,14 @@ function resultOfFile(failure: HostFailure, failed: FailedUpload, now: Millis): 
   }
 }
 
-/** Whether an answer may be the same for every picture: a node's, or one with a code that §7 does not list. */
-function mayBeOfAll({ code, endpoint, remedy, status }: HostFailure): boolean {
-  if (status === undefined) return false
-  if (endpoint === 'send') return AT_NODE.has(remedy)
-  return !isErrorCode(code) && (remedy === 'not_permitted' || remedy === 'change_request')
+/** Whether an answer may be the same for every picture. */
+function mayBeOfAll({ remedy, status }: HostFailure): boolean {
+  return status !== undefined && OF_ALL.has(remedy)
 }
 
-const AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
+const OF_ALL: ReadonlySet<Remedy> = new Set<Remedy>([
+  'not_permitted',
+  'change_request',
   'refused_by_node',
   'new_credential',
   'other_dimensions',
@@ -193,9 +193,8 @@ const AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
 /** Whether the host refuses an album, and may take others: the key lacks the right to it, another person's album has its
  * name, or the host does not list it. */
 export function isOfAlbum({ remedy, endpoint, code }: HostFailure): boolean {
-  return (
-    isErrorCode(code) && (remedy === 'not_permitted' || (endpoint === 'list' && remedy === 'change_request'))
-  )
+  if (OF_A_FILE.has(endpoint) || !isErrorCode(code)) return false
+  return remedy === 'not_permitted' || (endpoint === 'list' && remedy === 'change_request')
 }
 
 /** Records that no picture can be sent now. This is not left to the end of the pass: deletions may take hours until then,

@@ -40,9 +40,9 @@ export class UploadQueue {
   #stopped: HostFailure | null = null
   #uploaded = 0
 
-  constructor(run: QueueRun, mirrors: readonly ScannedMirror[]) {
+  constructor(run: QueueRun, breaker: Breaker, mirrors: readonly ScannedMirror[]) {
     this.#run = run
-    this.#breaker = new Breaker(run.synced)
+    this.#breaker = breaker
     this.#mirrors = byRow(mirrors)
   }
 
@@ -114,9 +114,10 @@ export class UploadQueue {
       // that asks comes from the other end.
       const otherEnd = order === 'newest' ? 'oldest' : 'newest'
       const first = () => inOrder(isBlocked() ? otherEnd : order)
-      await this.#together(first, interruption, () => quota.granted === 0, 1)
-      if (quota.granted === 0) return
+      const isUnasked = () => (isBlocked() ? this.#breaker.isUnasked : quota.granted === 0)
+      await this.#together(first, interruption, isUnasked, 1)
       if (isBlocked()) return void this.#stop(this.#breaker.blocked!)
+      if (quota.granted === 0) return
     }
     for (;;) {
       await this.#together(pending, interruption, () => !this.#isSparing())
@@ -378,8 +379,10 @@ function queueOf(
   only: Only | null,
 ): UploadQueue {
   const quota = new QuotaLedger(context)
-  const albums = new AlbumTree(context)
+  const breaker = new Breaker(context.synced)
+  const watched = { ...context, host: breaker.watching(context.host) }
+  const albums = new AlbumTree(watched)
   const lanes = new Lanes(context.concurrency, underWay)
-  const run = { ...context, only, named, underWay, quota, albums, lanes }
-  return new UploadQueue({ ...run, uploader: new Uploader(run) }, scanned)
+  const run = { ...watched, only, named, underWay, quota, albums, lanes }
+  return new UploadQueue({ ...run, uploader: new Uploader(run) }, breaker, scanned)
 }
