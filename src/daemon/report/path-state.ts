@@ -103,9 +103,11 @@ export function stateOf(
         withChange(file, onDisk, recorded, deletions),
       ]
     case 'absent': {
-      const { inDoubt, history, isFolder } = recorded
+      const { inDoubt, failure, history, isFolder } = recorded
       if (file) return [file.state, withChange(file, onDisk, recorded, deletions)]
       if (inDoubt.length > 0) return ['uncertain', because('gone_uncertain')]
+      // Of a name that is not UTF-8 nobody but the scan can tell.
+      if (failure) return ['unknown', failure.message]
       const last = history.at(-1)
       if (last) return ['absent', whatBecame(last)]
       return ['absent', isFolder ? because('folder_gone', gone) : because('not_known')]

@@ -13,7 +13,7 @@ import type { FileLook } from '../../local/look.ts'
 import { FORMATS, formatOfName } from '../../protocol/formats.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { MirrorPolicy } from '../pass-request.ts'
-import { folderAbove, foldersAbove, fullPath, nameOf, pathOf } from '../tree-path.ts'
+import { foldersAbove, fullPath, nameOf, pathOf } from '../tree-path.ts'
 
 /** A place in a mirror. `path` is below the mirror's folder; '' is this folder itself. */
 export interface MirrorLocation {
@@ -57,9 +57,9 @@ export type OnDisk =
   | { kind: 'unknown'; why: Reason; isFolder: boolean }
 
 export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: MirrorLocation): OnDisk {
-  let entry: Entry | null = null
+  let entry: DiskStat | null = null
   try {
-    entry = entryAt(disk, root, path)
+    entry = statAt(disk, root, path)
     if (entry === null) return { kind: 'absent' }
     const rules = [rulesOfConfig(ignore)]
     for (const above of [...foldersAbove(path), path]) {
@@ -68,9 +68,8 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
       if (left) return left
       if (!isLast) rules.push(...ownRules(disk, root, above))
     }
-    if (entry.stat === null) return { kind: 'unknown', why: because('name_not_utf8'), isFolder: false }
     if (entry.kind === 'folder') return folderAt(disk, root, path)
-    const { size, mtime, ctime, ino } = entry.stat
+    const { size, mtime, ctime, ino } = entry
     return { kind: 'picture', look: { name: nameOf(path), size, mtime, ctime, ino } }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -133,7 +132,7 @@ function* leftOutIn(
   const compiled = compileRules(rules)
   for (const { name } of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
     const at = pathOf(folder, name)
-    const entry = entryAt(disk, root, at)
+    const entry = statAt(disk, root, at)
     if (entry === null) continue
     const left = leftOut(disk, root, at, at, entry, rules, compiled)
     if (left) yield left
@@ -146,27 +145,13 @@ function ownRules(disk: Disk, root: string, base: string): IgnoreRules[] {
   return text === null ? [] : [{ base, text }]
 }
 
-interface Entry {
-  kind: DiskEntry['kind']
-  /** Null: the name is not valid UTF-8, and lstat can't be asked about such a name. */
-  stat: DiskStat | null
-}
-
-/** What lies at a path, or null. In a name that is not valid UTF-8, each invalid byte is written as `\xNN`. */
-function entryAt(disk: Disk, root: string, path: string): Entry | null {
+/** What lies at a path, or null. */
+function statAt(disk: Disk, root: string, path: string): DiskStat | null {
   try {
-    const stat = disk.lstat(fullPath(root, path))
-    return { kind: stat.kind, stat }
+    return disk.lstat(fullPath(root, path))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ENAMETOOLONG') throw error
-  }
-  if (!nameOf(path).includes('\\x')) return null
-  try {
-    const entries = disk.readFolder(fullPath(root, folderAbove(path)))
-    const kind = entries.find(({ name, validUtf8 }) => !validUtf8 && name === nameOf(path))?.kind
-    return kind === undefined ? null : { kind, stat: null }
-  } catch {
     return null
   }
 }
@@ -180,11 +165,11 @@ function leftOut(
   root: string,
   at: string,
   path: string,
-  last: Entry | null,
+  last: DiskStat | null,
   rules: readonly IgnoreRules[],
   compiled = compileRules(rules),
 ): LeftOut | null {
-  const { kind: is, stat } = last ?? { kind: disk.lstat(fullPath(root, at)).kind, stat: null }
+  const { kind: is } = last ?? disk.lstat(fullPath(root, at))
   const left = (why: LeftOutWhy, reason: Reason, rule: RuleInFile | null = null): LeftOut => ({
     kind: 'left_out',
     why,
@@ -208,7 +193,7 @@ function leftOut(
     const extension = extname(path).toLowerCase()
     return left('format', because('other_format', { extension, known: KNOWN }))
   }
-  return is === 'file' && stat?.size === 0 ? left('empty', because('empty_file', above)) : null
+  return is === 'file' && last?.size === 0 ? left('empty', because('empty_file', above)) : null
 }
 
 /** In a chain of rules, link 0 holds the config's rules. Every other link holds the rules of an ignore file. */
