@@ -6,7 +6,7 @@ import type { Clock } from '../../protocol/clock.ts'
 import type { Scope } from '../../sync/pass-request.ts'
 import { folderAbove, isAtOrBelow, isBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { codeOf, inWords, type ReasonCode } from '../../words/reasons.ts'
+import { inWords } from '../../words/reasons.ts'
 import { Bell } from '../bell.ts'
 import type { StaleFolders } from './stale-folders.ts'
 import type { WatchState } from './watching.ts'
@@ -186,22 +186,14 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   }
 }
 
-/** The doubts about a folder that is there and lacks pictures. Pictures that are put back into the folder end the doubt. */
-const LACKING: ReadonlySet<string> = new Set(['FOLDER_EMPTIED', 'FOLDER_OLDER'])
-/** The same doubts about a disk that is mounted at the folder. */
-const LACKING_DISK: ReadonlySet<string> = new Set<ReasonCode>(['folder_remounted', 'folder_mounted_over'])
-
-/** The folders to watch: the root always, what is not in doubt, and where pictures may be put back. Another folder in
- * doubt may come back by a mount, which makes no event. */
+/** The folders to watch: the root always, and what is not in doubt. A folder in doubt is looked at by each pass: see
+ * `scopeAfter`. */
 function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   const row = synced.mirrors.of(mirror)
   if (!row) return new Set([''])
   const doubts = synced.folders.unknown(row.id)
   const isBelowDoubt = (path: string) => doubts.some(doubt => isBelow(path, doubt.path))
-  const lacking = doubts.filter(
-    ({ code, unknown }) => (code !== null && LACKING.has(code)) || LACKING_DISK.has(codeOf(unknown)),
-  )
-  const there = ['', ...synced.folders.certain(row.id), ...lacking.map(({ path }) => path)]
+  const there = ['', ...synced.folders.certain(row.id)]
   return new Set(there.filter(path => doubts.length === 0 || !isBelowDoubt(path)))
 }
 
