@@ -221,8 +221,7 @@ export function stoppedInWords(
 }
 
 /** What a person can do when the plan forbids a part of a pass. */
-export const PLAN_REMEDY =
-  '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself'
+const PLAN_REMEDY = '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself'
 
 /** Who deletes the images of pictures that are gone, where a command leaves them. */
 const BY_SYNC = 'left to "albumd sync" or "albumd run"'

@@ -1,14 +1,11 @@
-import { keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
+import type { Explanation } from '../../daemon/report/explain.ts'
+import { stepInWords } from '../../daemon/report/step.ts'
 import { systemClock } from '../../protocol/clock.ts'
-import type { HostFailure } from '../../remote/host.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { MirrorLocation } from '../../sync/scan/index.ts'
-import type { Synced } from '../../synced/synced.ts'
-import type { FailureRow } from '../../synced/tables/failures.ts'
-import type { FileRow } from '../../synced/tables/files.ts'
-import { because, commandOf, inWords } from '../../words/reasons.ts'
-import { capital, isoTime, localTime, printable } from '../../words/text.ts'
+import { inWords } from '../../words/reasons.ts'
+import { printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, locationsToSend, looksToSend, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
@@ -33,7 +30,7 @@ export const putCommand = configCommand(
       ),
   async (config, { files, quiet, json }, onInterrupts) => {
     const places = await locationsToSend(config, files, true)
-    const waits = await notReady(places)
+    const ready = await readyToSend(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
     const paths = places.map(pathOfPlace)
     const object = json ? objectPrinter(paths) : null
@@ -41,11 +38,12 @@ export const putCommand = configCommand(
     const before = await results(config, places, null)
     for (const { path, cdn_url } of before) if (cdn_url !== null) known(path, cdn_url)
     const isThere = before.every(({ cdn_url }) => cdn_url !== null)
-    const outcome = isThere
-      ? null
-      : await send(config, paths, waits, interrupts, { say: quiet ? () => {} : sayAside, known })
+    const ended =
+      isThere || ready.length === 0
+        ? null
+        : await send(config, ready, interrupts, { say: quiet ? () => {} : sayAside, known })
     if (object?.isPrinted()) return EXIT.inSync
-    const sent = outcome === null ? before : await results(config, places, outcome)
+    const sent = ended === null ? before : await results(config, places, ended)
     if (json) printJson({ pictures: sent })
     else
       for (const { path, cdn_url, reason } of sent) {
@@ -53,7 +51,7 @@ export const putCommand = configCommand(
         if (reason !== null) sayAside(`${path}: ${reason}`)
       }
     if (sent.every(({ cdn_url }) => cdn_url !== null)) return EXIT.inSync
-    return outcome?.refused ? EXIT.refused : EXIT.left
+    return ended?.isRefused ? EXIT.refused : EXIT.left
   },
 )
 
@@ -93,29 +91,19 @@ function pathOfPlace({ mirror, path }: MirrorLocation): string {
   return `${mirror.folder}/${path}`
 }
 
-/** Why pictures can't be sent at this moment, by their paths: they are gone, or empty, as tools that take screenshots make them
+/** The paths of the pictures that can be sent at this moment: neither gone nor empty, as tools that take screenshots make them
  * first. Throws Problem when a path is no picture that a scan would find. */
-async function notReady(places: readonly MirrorLocation[]): Promise<Map<string, Why>> {
-  const waits = new Map<string, Why>()
+async function readyToSend(places: readonly MirrorLocation[]): Promise<string[]> {
+  const ready: string[] = []
   for (const { path, found } of await looksToSend(places)) {
     const at = printable(path)
-    if (found.kind === 'absent') waits.set(path, GONE)
     if (found.kind === 'folder')
       throw new Problem(`${at} is a folder. "albumd sync ${at}" sends what is in it`)
-    if (found.kind === 'left_out') waits.set(path, isNotReady(inWords(because('empty_yet'))))
     if (found.kind === 'unknown') throw new Problem(printable(inWords(found.why)))
+    if (found.kind === 'picture') ready.push(path)
   }
-  return waits
+  return ready
 }
-
-function isNotReady(reason: string): Why {
-  return { code: 'NOT_READY', reason, again: null }
-}
-
-const GONE: Why = { code: 'GONE', reason: inWords(because('gone')) }
-
-/** A person ended the command before the picture was on the host. */
-const INTERRUPTED: Why = { code: 'INTERRUPTED', reason: 'interrupted', again: null }
 
 /** The events after which nothing more happens with a picture in this pass. */
 const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
@@ -126,51 +114,29 @@ const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uncertain',
 ])
 
-/** Why a picture is not on the host. `again`: when it can be sent, at the earliest, because what keeps it away ends by itself:
- * ISO 8601, or null where nobody can tell. Without this field, the reason says what must be done first. `sooner`: how a
- * person has it sent before this time. */
-interface Why {
-  code: string
-  reason: string
-  again?: string | null
-  sooner?: string
+/** How the sending ended. */
+interface Ended {
+  /** The host refused the key or the plan. */
+  isRefused: boolean
+  /** Why a picture waits of which the records tell nothing. */
+  why: { code: string; reason: string } | null
 }
 
-interface Outcome {
-  /** Why pictures wait, by their paths. */
-  waits: ReadonlyMap<string, Why>
-  /** A daemon has sent the pictures, and sends by itself what can be sent later. */
-  byDaemon: boolean
-  /** The host refused the key or the plan. */
-  refused: boolean
-}
+const INTERRUPTED = { code: 'INTERRUPTED', reason: 'interrupted' }
 
 /** Has the pictures sent, and nothing else. Returns when the last of them is done, although a daemon may go on with other
- * pictures. `waits`: what is known before; why pictures wait is added. */
+ * pictures. */
 async function send(
   config: Config,
   paths: string[],
-  waits: Map<string, Why>,
   { stop, cut }: { stop: AbortSignal; cut: AbortSignal },
   { say, known }: { say(line: string): void; known(path: string, address: string | null): void },
-): Promise<Outcome> {
-  const { isListening } = await import('../../daemon/state/socket-path.ts')
-  const { stateFiles } = await import('../../daemon/state/claim.ts')
-  const unsent = async () => {
-    const byDaemon = await isListening(stateFiles(config.state_dir).control)
-    return { waits, byDaemon, refused: false }
-  }
-  const left = new Set(paths.filter(path => !waits.has(path)))
-  if (left.size === 0) return unsent()
-  const { PLAN_REMEDY, stoppedInWords } = await import('../one-pass.ts')
+): Promise<Ended> {
+  const left = new Set(paths)
   const done = new AbortController()
   const emit = (emitted: SpokenEvent) => {
-    if (!('path' in emitted)) return
+    if (!('path' in emitted) || !ENDS.has(emitted.event)) return
     const path = `${emitted.mirror}/${emitted.path}`
-    if (emitted.event === 'picture_waits') waits.set(path, isNotReady(emitted.message))
-    // The running albumd may have begun another try by the time that the records are read.
-    if (emitted.event === 'picture_failed') waits.set(path, { code: emitted.code, reason: emitted.message })
-    if (!ENDS.has(emitted.event)) return
     left.delete(path)
     if (emitted.event !== 'picture_uploaded' && emitted.event !== 'picture_unchanged') known(path, null)
     else if ('cdn_url' in emitted && emitted.cdn_url !== null) known(path, emitted.cdn_url)
@@ -178,50 +144,18 @@ async function send(
   }
   const leave = AbortSignal.any([stop, done.signal])
   try {
-    const request = { paths: [...left] }
-    const { result, byDaemon } = await carryOut(config, 'put', request, { stop, cut }, { emit, say }, leave)
-    const { paused } = result
+    const { result } = await carryOut(config, 'put', { paths }, { stop, cut }, { emit, say }, leave)
     const [stopped] = result.stopped
-    const { pauseInWords } = await import('../../daemon/state/pause.ts')
-    const { needsPerson } = await import('../../remote/failures.ts')
-    const key = keyRemedy(config, byDaemon ? null : process.env)
-    const ofStop = (failure: HostFailure): Why => ({
-      code: failure.code,
-      reason: stoppedInWords(failure, { key, plan: PLAN_REMEDY }),
-      ...(failure.remedy === 'quota'
-        ? { again: result.uploads_go_on, sooner: inWords(because('quota_raised')) }
-        : !needsPerson(failure.code) && { again: null }),
-    })
-    const ofAll = stop.aborted ? INTERRUPTED : stopped && ofStop(stopped)
-    const all = paused ? { code: 'PAUSED', reason: pauseInWords(paused) } : ofAll
-    if (all) for (const path of left) waits.set(path, all)
-    return { waits, byDaemon, refused: !stop.aborted && result.verdict === 'refused' }
+    const why = stopped ? { code: stopped.code, reason: inWords(stopped.message) } : null
+    return stop.aborted
+      ? { isRefused: false, why: INTERRUPTED }
+      : { isRefused: result.verdict === 'refused', why }
   } catch (error) {
     if (!leave.aborted || (error as { code?: string }).code !== 'LEFT') throw error
-    if (stop.aborted) for (const path of left) waits.set(path, INTERRUPTED)
-    return unsent()
+    return { isRefused: false, why: stop.aborted ? INTERRUPTED : null }
   } finally {
     done.abort()
   }
-}
-
-/** The reason, and who sends the picture when. A time in the past is not told. `path`: whole. */
-function reasonOf({ code, reason, again, sooner }: Why, path: string, byDaemon: boolean): string {
-  if (again === undefined) return reason
-  if (code === 'INTERRUPTED' && byDaemon) return `${reason}; the running albumd goes on with it`
-  const at = again === null || Date.parse(again) <= systemClock.wall() ? null : localTime(again)
-  if (code === 'UNCERTAIN') {
-    const found = byDaemon
-      ? `the running albumd looks for it on the host${at === null ? '' : `, and knows by ${at}`}`
-      : `put it again${at === null ? '' : ` after ${at}`}: albumd looks for it on the host first, and sends it only if it is not there`
-    const resend = because('resend', { path })
-    return `${reason}; ${found}. ${capital(inWords(resend))}: ${commandOf(resend)}`
-  }
-  if (code === 'UNREADABLE' && !byDaemon) return `${reason}; put it again once it can be read`
-  const after = `${at === null ? '' : ` after ${at}`}${sooner === undefined ? '' : ` (${sooner})`}`
-  return byDaemon
-    ? `${reason}; the running albumd tries again${after || ' by itself'}`
-    : `${reason}; put it again${after}, or start "albumd run"`
 }
 
 interface Sent {
@@ -233,17 +167,17 @@ interface Sent {
    * its place any more, or not mirrored any more. WAITS: for something else. Every other code is a failure's or the host's.
    * Null: it is there. */
   code: string | null
-  /** Why it is not there, for a person. Null: it is there. */
+  /** Why it is not there and what comes next, for a person, as `albumd why` says it. Null: it is there. */
   reason: string | null
 }
 
 /** What the records say of the pictures, as they are on the disk at this moment. A picture that was read just after it was
- * written is recorded with the ctime 0, because it may have changed since; before the pass it is sent or compared. `outcome`:
- * of the pass; null before the pass. */
+ * written is recorded with the ctime 0, because it may have changed since; before the pass it is sent or compared. `ended`:
+ * the pass; null before it. */
 async function results(
   config: Config,
   places: readonly MirrorLocation[],
-  outcome: Outcome | null,
+  ended: Ended | null,
 ): Promise<Sent[]> {
   const { reading } = await import('../../daemon/state/state.ts')
   const { recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
@@ -256,13 +190,6 @@ async function results(
   const { stateFiles } = await import('../../daemon/state/claim.ts')
   const running = stateIsLocked(stateFiles(config.state_dir).lock)
   const now = systemClock.wall()
-  const whyNot = (synced: Synced, place: MirrorLocation, file: FileRow | undefined, isGone: boolean): Why => {
-    const known = () => whyNotThere(explain({ config, synced, disk: realDisk, running, now }, place))
-    if (isGone) return file === undefined || known().code === 'MOVED' ? known() : GONE
-    // A failure stays recorded until another try has ended, so of a pending picture it tells nothing.
-    const failure = file && file.state !== 'pending' && synced.failures.of(file.folder, file.name)
-    return (failure && ofFailure(failure)) || (outcome?.waits.get(pathOfPlace(place)) ?? known())
-  }
   return reading(config, async synced =>
     places.map(place => {
       const path = pathOfPlace(place)
@@ -270,18 +197,21 @@ async function results(
       const file = row && fileAt(synced, row.id, place.path)
       const recorded = recordedAt(synced, place)
       const picture = recorded.kind === 'picture' ? recorded.picture : null
-      const now = orNull(() => realDisk.lstat(path))
-      const ctime = outcome && file?.ctime === 0 ? now?.ctime : file?.ctime
+      const look = orNull(() => realDisk.lstat(path))
+      const ctime = ended && file?.ctime === 0 ? look?.ctime : file?.ctime
       const isThere =
-        picture?.state === 'synced' && now !== null && isSameLook({ ...file!, ctime: ctime! }, now)
+        picture?.state === 'synced' && look !== null && isSameLook({ ...file!, ctime: ctime! }, look)
       if (isThere && picture.url) return { path, cdn_url: picture.url, code: null, reason: null }
-      const why = whyNot(synced, place, file, now === null)
-      return { path, cdn_url: null, code: why.code, reason: reasonOf(why, path, outcome?.byDaemon ?? false) }
+      const told = explain({ config, synced, disk: realDisk, running, now }, place)
+      const why = whyNotThere(told)
+      const { code, reason } = (why.code === 'WAITS' && ended?.why) || why
+      return { path, cdn_url: null, code, reason: withSteps(reason, told) }
     }),
   )
 }
 
-function ofFailure({ code, message, next_attempt_at }: FailureRow): Why {
-  const reason = inWords(message)
-  return next_attempt_at === null ? { code, reason } : { code, reason, again: isoTime(next_attempt_at) }
+/** The reason, and what comes next. The first step may be the reason itself. */
+function withSteps(reason: string, { cause, next }: Explanation): string {
+  const steps = cause === null ? next.map(step => stepInWords(step)) : []
+  return (steps[0]?.startsWith(reason) ? steps : [reason, ...steps]).join('; ')
 }

@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
-import { realDisk } from '../../local/disk.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { hurried } from '../../records/escrow.ts'
 import { resent, retried } from '../../records/pictures.ts'
-import { locationOf } from '../../records/versions.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { confirmedPattern } from '../../sync/listing/index.ts'
 import { recordStates } from '../../sync/pass.ts'
@@ -24,7 +22,6 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import type { PassOptions } from '../engine/engine.ts'
-import { explain, whyNotThere } from '../report/explain.ts'
 import type { MirrorStatus } from '../report/mirror-status.ts'
 import { type LeftOf, statusOf, type Verdict, verdictOn } from '../report/status.ts'
 import { type Pause, pauseAt } from '../state/pause.ts'
@@ -149,7 +146,9 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
     const { config, synced } = context
     const failed = path === undefined ? [] : failedAt(config, synced, path)
     if (path !== undefined && failed.length === 0)
-      throw new NotPossible(whyNothingFailed(config, synced, path))
+      throw new NotPossible(
+        `Nothing failed at or below ${path}. "albumd why" says what a picture waits for, and "albumd retry" without a path asks the host at once`,
+      )
     const inDoubt = resend === undefined ? [] : inDoubtAt(config, synced, resend)
     const folderOf = ({ mirror }: { mirror: number }) => synced.mirrors.byId(mirror)!.folder
     const folders = failed.map(folderOf)
@@ -202,26 +201,6 @@ function failedAt(config: Config, synced: Synced, path: string): { mirror: numbe
   const all = [...synced.summaries.failures(Number.MAX_SAFE_INTEGER), ...synced.escrow.postponed()]
   return all.filter(isAt(config, synced, path))
 }
-
-/** That nothing failed at or below `path`; and what the first picture there waits for, because `retry` may end that too. */
-function whyNothingFailed(config: Config, synced: Synced, path: string): string {
-  const isIn = isAt(config, synced, path)
-  for (const file of synced.files.pending('newest', synced.mirrors.idsOf(config.mirrors))) {
-    const place = locationOf(synced, file)
-    if (!isIn(place)) continue
-    const mirror = config.mirrors.find(({ folder }) => synced.mirrors.of(folder)?.id === place.mirror)!
-    // What only a daemon waits for ends by itself.
-    const context = { config, synced, disk: realDisk, running: false, now: systemClock.wall() }
-    const { code, reason } = whyNotThere(explain(context, { mirror, path: place.path }))
-    const why = code === 'DAILY_LIMIT_REACHED' ? inWords(because('quota_refused')) : reason
-    const ends = NOT_THE_HOST.has(code) ? '' : '. "albumd retry" without a path asks the host at once'
-    return `${place.path} has not failed, but waits (${why})${ends}`
-  }
-  return `Nothing failed at or below ${path}. "albumd status" lists what did`
-}
-
-/** The codes of what a picture waits for where asking the host helps nobody. */
-const NOT_THE_HOST: ReadonlySet<string> = new Set(['NOT_READY', 'PAUSED', 'GUARDED', 'WAITS'])
 
 type Mirrors = { mirrors: readonly Pick<Config['mirrors'][number], 'folder'>[] }
 

@@ -203,7 +203,7 @@ function withKeyFile(shown: ShownStep, config: Config, running: boolean): ShownS
 
 function causeOfState(state: PathState, reason: Reason, onDisk: OnDisk): string | null {
   if (reasonIn(reason, 'picture_moved')) return 'MOVED'
-  if (state === 'gone' || state === 'absent') return 'GONE'
+  if (state === 'gone' || onDisk.kind === 'absent') return 'GONE'
   if (onDisk.kind !== 'left_out') return null
   return onDisk.why === 'empty' ? 'NOT_READY' : 'LEFT_OUT'
 }

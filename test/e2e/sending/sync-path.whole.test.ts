@@ -74,7 +74,7 @@ it('a command says first that the host is away and what then goes on, and what i
   expect(err).toMatch(new RegExp(`${away} retry" again later, or "albumd run".*\n.*; left: 1 to upload`))
   expect(await stage.here('retry', 'a')).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/^albumd: a\/2\.png has not failed, but waits \(the host is away: /),
+    err: expect.stringMatching(/^albumd: Nothing failed at or below a\./),
   })
   expect((await stage.here('audit')).err).toMatch(new RegExp(`${away} audit" again later`))
 })
