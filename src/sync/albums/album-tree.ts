@@ -5,12 +5,19 @@ import { foundInAlbum } from '../../records/images.ts'
 import type { HostFailure, Outcome, Remedy } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { type Album, albumName, keyOf } from '../album.ts'
+import { type Album, albumName, albumNames, keyOf } from '../album.ts'
 import type { AlbumBegun } from '../claims.ts'
 import { lossEndsAt, lostAt, mayArriveFor } from '../clock.ts'
 import type { AlbumPort } from '../context.ts'
 import { AlbumListings, recordAlbums, walkEverything } from '../listing/index.ts'
 import { AlbumDoubts } from './album-doubts.ts'
+
+/** Where an album is, or is to be: its parent and its name there. `recorded`: the album's record. */
+interface Place {
+  parent: Album
+  name: string
+  recorded: AlbumRow | undefined
+}
 
 /** The albums that pictures go into. An album is created when its first image needs it. When the host lists an album of this
  * name already, the listed album is used. A tree lives for one pass, and what it has learned of the host is forgotten with
@@ -41,7 +48,7 @@ export class AlbumTree {
       const known: AlbumRow | undefined = this.#known(parent, name)
       const next: Outcome<AlbumRow | undefined> = known?.confirmed
         ? { ok: true, value: known }
-        : await this.#search(parent, name, known, signal)
+        : await this.#search({ parent, name, recorded: known }, signal)
       if (!next.ok || next.value === undefined) return next
       parent = next.value
     }
@@ -83,71 +90,55 @@ export class AlbumTree {
   }
 
   #childOf(parent: Album, name: string, signal: AbortSignal): Promise<Outcome<Album>> {
-    const known = this.#known(parent, name)
-    if (known?.confirmed) return Promise.resolve({ ok: true, value: known })
+    const recorded = this.#known(parent, name)
+    if (recorded?.confirmed) return Promise.resolve({ ok: true, value: recorded })
     const key = keyOf(parent, name)
     const running = this.#underWay.get(key)
     if (running) return running
-    const search = this.#findOrMake(parent, name, known, signal).finally(() => this.#underWay.delete(key))
+    const search = this.#findOrMake({ parent, name, recorded }, signal).finally(() =>
+      this.#underWay.delete(key),
+    )
     this.#underWay.set(key, search)
     return search
   }
 
-  /** Returns the album of this name in `parent`, and creates it when the host lists none. `recorded`: the album's record. */
-  async #findOrMake(
-    parent: Album,
-    name: string,
-    recorded: AlbumRow | undefined,
-    signal: AbortSignal,
-  ): Promise<Outcome<Album>> {
-    const listed = await this.#search(parent, name, recorded, signal)
+  /** Returns the album at this place, and creates it when the host lists none. */
+  async #findOrMake(place: Place, signal: AbortSignal): Promise<Outcome<Album>> {
+    const { recorded } = place
+    const listed = await this.#search(place, signal)
     if (!listed.ok && listed.failure.remedy !== 'plan') return listed
     // When the account's plan has no listings, nothing proves that a recorded album is gone. That an album without a record
     // is not there is known only from records that are no older copy (`restored`).
     if (!listed.ok && recorded) return { ok: true, value: recorded }
     if (!listed.ok && this.#context.synced.meta.get('restored') !== null) return listed
     if (listed.ok && listed.value) return { ok: true, value: listed.value }
-    const late = await this.#whyNotYet(parent, name, listed.ok, signal)
+    const late = await this.#whyNotYet(place, listed.ok, signal)
     if (late) return { ok: false, failure: late }
-    return this.#makeOnce(parent, name, recorded, signal)
+    return this.#makeOnce(place, signal)
   }
 
   /** Creates an album, unless the host lists it by now, or another machine of the account creates it. */
-  async #makeOnce(
-    parent: Album,
-    name: string,
-    recorded: AlbumRow | undefined,
-    signal: AbortSignal,
-  ): Promise<Outcome<Album>> {
-    const { claims } = this.#context
-    const path = this.#pathOf(parent, name)
+  async #makeOnce(place: Place, signal: AbortSignal): Promise<Outcome<Album>> {
+    const { claims, synced } = this.#context
+    const { parent, name } = place
+    const path = [...albumNames(synced, parent?.id ?? null), name].join('/')
     const begun = await claims.beginAlbum(path, signal)
     if (begun.kind === 'wait') return { ok: false, failure: inDoubt(begun.why) }
-    if (begun.kind === 'made') return this.#record(parent, name, begun.id, 'listed')
+    if (begun.kind === 'made') return this.#record(place, begun.id, 'listed')
     // Another machine may have created the album since the listing was read.
     if (!claims.isOwn(path)) this.#listings.forget(parent?.remote_id ?? null)
     // By now no earlier request for this album can arrive any more. So the listing is searched once more, and now it is
     // final.
-    const again = await this.#search(parent, name, recorded, signal)
+    const again = await this.#search(place, signal)
     const isThere = again.ok ? again.value !== undefined : again.failure.remedy !== 'plan'
-    if (!isThere) return this.#make(parent, name, begun, signal)
+    if (!isThere) return this.#make(place, begun, signal)
     await begun.ended(again.ok ? again.value!.remote_id : null)
     return again as Outcome<Album>
   }
 
-  #pathOf(parent: Album, name: string): string {
-    const above = albumName(this.#context.synced, parent?.id ?? null)
-    return above === '' ? name : `${above}/${name}`
-  }
-
-  /** Finds the album of this name in the host's listing, and records it. Answers undefined when the host lists no such
-   * album. */
-  async #search(
-    parent: Album,
-    name: string,
-    recorded: AlbumRow | undefined,
-    signal: AbortSignal,
-  ): Promise<Outcome<AlbumRow | undefined>> {
+  /** Finds the album in the host's listing, and records it. Returns undefined when the host lists no such album. */
+  async #search(place: Place, signal: AbortSignal): Promise<Outcome<AlbumRow | undefined>> {
+    const { parent, name, recorded } = place
     const listed = await this.#listings.named(parent?.remote_id ?? null, name, signal)
     if (!listed.ok) return listed
     // An album with a similar name may be recorded for another folder. Then it is not taken for this folder.
@@ -156,14 +147,13 @@ export class AlbumTree {
       return album.name === name || !row || row.id === recorded?.id
     }
     const found = choose(listed.value.filter(isFree), recorded?.remote_id)
-    return found ? this.#record(parent, name, found.id, 'listed') : { ok: true, value: undefined }
+    return found ? this.#record(place, found.id, 'listed') : { ok: true, value: undefined }
   }
 
   /** Why an album that is not listed is not created yet, or null. An album that was asked for a short time ago may be listed
    * late, and asking again would make a second album of this name. */
   async #whyNotYet(
-    parent: Album,
-    name: string,
+    { parent, name }: Place,
     canList: boolean,
     signal: AbortSignal,
   ): Promise<HostFailure | null> {
@@ -187,11 +177,11 @@ export class AlbumTree {
 
   /** Creates an album. `begun`: what the other machines of the account leave to this machine. */
   async #make(
-    parent: Album,
-    name: string,
+    place: Place,
     begun: Extract<AlbumBegun, { kind: 'create' }>,
     signal: AbortSignal,
   ): Promise<Outcome<Album>> {
+    const { parent, name } = place
     const refusal = this.#refusals.get(keyOf(parent, name))
     if (refusal) {
       await begun.ended(null)
@@ -216,19 +206,22 @@ export class AlbumTree {
       const mayArrive = created.failure.remedy === 'find_out'
       if (!mayArrive) await begun.ended(null)
       if (!mayArrive) await commit(tx => tx.journal.close(intent))
-      const there = await this.#madeMeanwhile(parent, name, created.failure, signal)
+      const there = await this.#madeMeanwhile(place, created.failure, signal)
       if (there) return { ok: true, value: there }
-      this.#noteRefusal(parent, name, created.failure)
+      if (LASTING.has(created.failure.remedy)) this.#refusals.set(keyOf(parent, name), created.failure)
+      if (mayArrive) this.#listings.forget(parent?.remote_id ?? null)
       return created
     }
     const { id } = created.value
     await begun.ended(id)
     // A host that changes names may answer with an older album, whose name is what this name becomes. The older album may
     // hold images.
-    if (await this.#wasThere(parent, id)) return this.#record(parent, name, id, 'listed')
+    const wasThere =
+      synced.albums.byRemoteId(id) || (await this.#listings.showed(parent?.remote_id ?? null, id))
+    if (wasThere) return this.#record(place, id, 'listed')
     this.#listings.expectEmpty(id)
     this.#doubts.ignore(id)
-    const album = await this.#record(parent, name, id, 'made')
+    const album = await this.#record(place, id, 'made')
     contents.expectEmpty(album.value)
     emit({ event: 'album_created', album: albumName(synced, album.value.id) })
     return album
@@ -237,8 +230,7 @@ export class AlbumTree {
   /** The album of this name, when the host refused to create it because another program has created it after `parent` was
    * walked. §4 names no code for this refusal. So `parent` is walked again, but only once a pass. */
   async #madeMeanwhile(
-    parent: Album,
-    name: string,
+    { parent, name }: Place,
     { remedy }: HostFailure,
     signal: AbortSignal,
   ): Promise<AlbumRow | undefined> {
@@ -246,21 +238,11 @@ export class AlbumTree {
     if (!MAY_BE_THERE.has(remedy) || this.#walkedAgain.has(id)) return undefined
     this.#walkedAgain.add(id)
     this.#listings.forget(id)
-    const found = await this.#search(parent, name, this.#known(parent, name), signal)
+    const found = await this.#search({ parent, name, recorded: this.#known(parent, name) }, signal)
     return found.ok ? found.value : undefined
   }
 
-  async #wasThere(parent: Album, id: string): Promise<boolean> {
-    if (this.#context.synced.albums.byRemoteId(id)) return true
-    return this.#listings.showed(parent?.remote_id ?? null, id)
-  }
-
-  #noteRefusal(parent: Album, name: string, failure: HostFailure): void {
-    if (LASTING.has(failure.remedy)) this.#refusals.set(keyOf(parent, name), failure)
-    if (failure.remedy === 'find_out') this.#listings.forget(parent?.remote_id ?? null)
-  }
-
-  async #record(parent: Album, name: string, remoteId: string, how: AlbumOrigin) {
+  async #record({ parent, name }: Place, remoteId: string, how: AlbumOrigin) {
     const { synced, clock } = this.#context
     const album = { parent: parent?.id ?? null, name, remoteId }
     const value = await synced.commit(tx => albumFound(tx, album, how, clock.monotonic()))

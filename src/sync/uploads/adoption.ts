@@ -1,12 +1,11 @@
 import type { OpenPicture } from '../../local/picture-file.ts'
 import { HOUR_MS } from '../../protocol/clock.ts'
-import type { Picture } from '../../protocol/picture/picture.ts'
 import { proved, refuted } from '../../records/images.ts'
 import { stored, unchanged } from '../../records/pictures.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { type Album, flatness } from '../album.ts'
+import { flatness } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext, HostPort, RecordPort } from '../context.ts'
 import {
@@ -19,20 +18,18 @@ import {
   type UnrecordedImage,
   unrecordedIn,
 } from '../listing/index.ts'
-import type { UploadJob, UploadResult } from './upload-job.ts'
+import type { Parcel, ReadPicture, UploadResult } from './upload-job.ts'
 
 /** Asks, before a picture is sent, whether an unrecorded image in its album is this picture already. Each image is given to
  * one file at most. When several images can be the picture and nothing tells them apart, the file fails with a message that
  * says so. Returns null when the picture must be sent. */
 export async function adopt(
   context: EngineContext,
-  job: UploadJob,
-  open: OpenPicture,
-  picture: Picture,
-  album: Album,
+  parcel: Parcel,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
   const { synced, contents, clock } = context
+  const { job, open, picture, album } = parcel
   const { name, image: used } = job.file
   const features = { name, size: open.look.size, ...featuresOf(picture) }
   // Recovery may have recorded some of these images since the album was walked, so recorded images are taken out once more.
@@ -60,7 +57,7 @@ export async function adopt(
         ? { verdict: 'unknown', why: because('address_not_known') }
         : await compareBytes(context, { remote_id: image.id, name }, bytesOf(open), signal)
     if (compared.verdict === 'equal' && contents.claim(album, image)) {
-      await record(context, job, open, picture, image, { cdn_url: compared.cdnUrl, proof: 'compared', flat })
+      await record(context, parcel, image, { cdn_url: compared.cdnUrl, proof: 'compared', flat })
       return { kind: 'unchanged', size: open.look.size, compared: true }
     }
     if (compared.verdict === 'unknown') unknown.push(compared.why)
@@ -69,7 +66,7 @@ export async function adopt(
   if (unknown.length === 0) return null
   // An equal name proves nothing, but sending the picture could make a second image of it.
   if (mayLink && contents.claim(album, only)) {
-    await record(context, job, open, picture, only, { cdn_url: null, proof: 'none', flat })
+    await record(context, parcel, only, { cdn_url: null, proof: 'none', flat })
     return { kind: 'linked' }
   }
   const why = because('images_alike', { images: unknown.length, why: unknown[0]! })
@@ -80,9 +77,7 @@ export async function adopt(
  * its name, so it may have had the new bytes all along. Returns null when the picture must be sent. */
 export async function adoptLinked(
   context: EngineContext,
-  job: UploadJob,
-  open: OpenPicture,
-  picture: Picture,
+  { job, open, picture }: ReadPicture,
   linked: ImageRow,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
@@ -106,9 +101,7 @@ function ambiguous({ clock }: EngineContext, { hash }: OpenPicture, message: Rea
 
 function record(
   context: EngineContext,
-  job: UploadJob,
-  open: OpenPicture,
-  picture: Picture,
+  { job, open, picture }: Parcel,
   { id, album }: UnrecordedImage,
   known: { cdn_url: string | null; proof: 'none' | 'compared'; flat: FileRow['flat'] },
 ): Promise<void> {

@@ -14,15 +14,7 @@ import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
 import { fullPath } from '../tree-path.ts'
-import { resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
-
-/** A picture that was read, and the album that it is sent into. */
-interface Parcel {
-  job: UploadJob
-  open: OpenPicture
-  picture: Picture
-  album: Album
-}
+import { type Parcel, resultOfRefusal, type UploadResult, type UploadRun } from './upload-job.ts'
 
 /** How many credentials are asked for at most before the file fails. */
 const CREDENTIALS = 4

@@ -1,13 +1,15 @@
+import type { OpenPicture } from '../../local/picture-file.ts'
 import { DAY_MS, HOUR_MS, type Millis } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
+import type { Picture } from '../../protocol/picture/picture.ts'
 import type { Deletions } from '../../records/escrow.ts'
 import { waits } from '../../records/waits.ts'
 import { isOdd, isOutage, mayBeOfPicture } from '../../remote/failures.ts'
 import type { HostFailure, Remedy } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
-import { albumPathOf } from '../album.ts'
+import { type Album, albumPathOf } from '../album.ts'
 import type { AlbumTree } from '../albums/index.ts'
 import type { DiskPort, EngineContext } from '../context.ts'
 import { isNamed, type PassRequest } from '../pass-request.ts'
@@ -70,6 +72,18 @@ export function jobOf(
       mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(disk, policy.folder, at)) &&
       isSameRoot(disk, policy.folder, identity),
   }
+}
+
+/** A picture that was read. */
+export interface ReadPicture {
+  job: UploadJob
+  open: OpenPicture
+  picture: Picture
+}
+
+/** A picture that was read, and the album that it is sent into. */
+export interface Parcel extends ReadPicture {
+  album: Album
 }
 
 /** What a run does that sends nothing.

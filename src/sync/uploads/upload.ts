@@ -1,6 +1,5 @@
 import { type OpenPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
 import { HOUR_MS } from '../../protocol/clock.ts'
-import type { Picture } from '../../protocol/picture/picture.ts'
 import { hashed, unchanged } from '../../records/pictures.ts'
 import { noAlbumInPresign } from '../../remote/failures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
@@ -14,6 +13,7 @@ import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
 import {
   isOfAlbum,
+  type Parcel,
   resultOfRefusal,
   type UploadJob,
   type UploadResult,
@@ -97,14 +97,14 @@ export class Uploader {
     if (this.#run.uploadForm === 'presign' && job.albumPath.length > 0)
       return this.#refused(noAlbumInPresign(), hash, job)
     if (used?.proof === 'none' && !synced.resend.has(job.file)) {
-      const adopted = await adoptLinked(this.#run, job, open, picture, used, signal)
+      const adopted = await adoptLinked(this.#run, { job, open, picture }, used, signal)
       if (adopted) return adopted
     }
     const album = await this.#albumOf(job, signal)
     if (!album.ok && isOfAlbum(album.failure)) this.#refusedAlbums.set(job.file.folder, album.failure)
     if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash, job)
     if (album.value === undefined) return this.#notThere()
-    return this.#bring(job, open, picture, album.value, signal)
+    return this.#bring({ job, open, picture, album: album.value }, signal)
   }
 
   /** Whether an image has these bytes and is on the host. An open intent to delete it may have been carried out. */
@@ -161,20 +161,13 @@ export class Uploader {
     return { ok: true, value: recordedAlbums(synced, albumPath).findLast(row => row) ?? null }
   }
 
-  async #bring(
-    job: UploadJob,
-    open: OpenPicture,
-    picture: Picture,
-    album: Album,
-    signal: AbortSignal,
-  ): Promise<UploadResult> {
-    const found =
-      (await this.#useUnused(job, open, album)) ?? (await adopt(this.#run, job, open, picture, album, signal))
+  async #bring(parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
+    const { job, open, album } = parcel
+    const found = (await this.#useUnused(job, open, album)) ?? (await adopt(this.#run, parcel, signal))
     if (found) return found
     if (this.#run.only) return this.#notThere()
     const until = lossEndsAt(this.#run.synced, this.#run.credentialLifetimeMs, this.#run.clock)
     if (until !== null) return { kind: 'waits', message: because('sent_before_loss', { until }) }
-    const parcel = { job, open, picture, album }
     if (album !== null || this.#default.known(this.#run) !== undefined) return send(this.#run, parcel, signal)
     return this.#run.lanes.alone(async () => {
       const learned = this.#default.known(this.#run)

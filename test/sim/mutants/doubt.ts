@@ -28,7 +28,7 @@ export const DOUBT: readonly Row[] = [
     { 'sync/albums/album-doubts.ts': {
       'AlbumDoubts.#isListed': resolving(listed => (listed.ok ? { ok: true, value: listed.value ?? false } : listed)),
     }, 'sync/albums/album-tree.ts': {
-      'AlbumTree.#findOrMake': original => (parent, name, _, signal) => original(parent, name, undefined, signal),
+      'AlbumTree.#findOrMake': original => (place, signal) => original({ ...place, recorded: undefined }, signal),
     } }],
   [69, 'no journal', 'an upload that was cut off is sent again, blindly',
     { 'sync/uploads/recovery.ts': {
