@@ -164,13 +164,9 @@ function countMirrors(statements: Statements) {
      WHERE source <> 'uncertain' AND ${at('failures.name')}`,
   )
   // `state <> 'synced'` too: SQLite uses a partial index only when the query repeats its condition.
-  const hiddenWithImage = value<[mirror: number], number>(
+  const withImage = value<[state: FileState, mirror: number], number>(
     `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
-     WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
-  )
-  const failedWithImage = value<[mirror: number], number>(
-    `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
-     WHERE state = 'failed' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
+     WHERE state = ? AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
   )
   const goneOnHost = all<[mirror: number], { state: FileState; n: number }>(
     `SELECT state, count(*) AS n ${GONE} mirror = +? GROUP BY state`,
@@ -207,14 +203,14 @@ function countMirrors(statements: Statements) {
         ...escrowedBelow(root),
         ...failedAt(root),
         left_out,
-        left_out_with_image: hiddenWithImage(mirror),
+        left_out_with_image: withImage('hidden', mirror),
         kept: count('kept'),
         flat: countFlat(mirror),
         oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
       }
     },
     /** How many pictures failed whose file still has the image of an earlier version. */
-    failedWithImage,
+    failedWithImage: (mirror: number) => withImage('failed', mirror),
     /** The path of the first picture that counts in `gone_on_host`; null when none does. */
     firstGone: (mirror: number) => firstGone(mirror) ?? null,
     /** What is left to do of a picture at this path, or at and below this folder. */
