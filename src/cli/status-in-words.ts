@@ -4,7 +4,6 @@ import type { FailureStatus } from '../daemon/report/failures.ts'
 import type { MirrorStatus } from '../daemon/report/mirror-status.ts'
 import { whatBacklogTakes } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, Status } from '../daemon/report/status.ts'
-import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
 import { systemClock } from '../protocol/clock.ts'
 import { fullPath } from '../sync/tree-path.ts'
@@ -72,7 +71,6 @@ export function statusInWords(
     lines.push(`${LABELS[code].padEnd(8)}${printable(look)}`)
     if (remedy !== null) lines.push(`        ${printable(remedy)}`)
   }
-  lines.push(...overflowInWords(status.watching))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
   lines.push(...pageInWords(now, status.backlog), ...backInWords(status))
   lines.push(...auditInWords(status.audit).map((said, at) => `${at === 0 ? 'audit   ' : '        '}${said}`))
@@ -233,16 +231,10 @@ function restoreOf({ state, folder }: MirrorStatus): string {
 
 /** What becomes of the deletions that wait in their grace. */
 function deletionsInWords(mirror: MirrorStatus, { mirrors }: Status): string | null {
-  const { pending_deletions, approved_deletions, will_be_held, state, folder, folders_in_doubt } = mirror
+  const { pending_deletions, approved_deletions, will_be_held } = mirror
   if (pending_deletions === approved_deletions) return null
-  const here = shellWord(printable(folder))
-  // A restore may refuse a folder in doubt, because its pictures would come onto another disk.
-  const alsoHere =
-    state === 'guarded' && folders_in_doubt > 0
-      ? `; "albumd restore ${here} --at TIME" does it in place, while ${here} and the disks in it are there`
-      : ''
   const restore = restoreOf(mirror)
-  const back = `${restore} brings back what was here${alsoHere}`
+  const back = `${restore} brings back what was here`
   if (will_be_held) return `${inWords(because('will_be_held'))} ("albumd deletions list" names them). ${back}`
   // A picture of one mirror may have moved into another, so a mirror in doubt keeps the images of all.
   const guarded = mirrors.find(({ state }) => state === 'guarded')
@@ -281,13 +273,6 @@ function rateInWords(
 ): string {
   const pace = pictures > 0 ? `, ${Math.round(pictures * 10) / 10} pictures a second` : ''
   return `rate    ${sizeInWords(bytes)}/s${pace}${left > 0 ? `; ${inDigits(left)} left` : ''}`
-}
-
-/** A line of `status` when the watcher has missed changes. */
-function overflowInWords(watching: Watching | null): string[] {
-  if (!watching?.overflowed_at) return []
-  const at = localTime(watching.overflowed_at)
-  return [`watch   so much changed at once that some went untold (${at}); everything was looked at again`]
 }
 
 /** The lines of `status` about the machines that share the account. */

@@ -19,7 +19,7 @@ import {
 } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, quietOption, valued } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
-import { printLine, SCHEMA, sayAside } from '../terminal/output.ts'
+import { printJson, printLine, sayAside } from '../terminal/output.ts'
 import { noProgress, type Progress, progressOn } from '../terminal/progress.ts'
 
 export const restoreCommand = configCommand(
@@ -65,13 +65,15 @@ export const restoreCommand = configCommand(
     const { folder, deleted, 'from-host': fromHost, at, json, quiet } = args
     const restore = await restoreFor(config, args)
     const progress = json || quiet ? noProgress : await progressOn(process.stdout)
-    const problems = json ? new ProblemsInJson() : null
+    const problems: object[] = []
     const interrupts = onInterrupts(() => progress.say('stopping'))
     let isWaiting = false
     const emit = (emitted: RestoreEvent) => {
       isWaiting ||= 'code' in emitted && emitted.code === 'NOT_ON_HOST'
-      if (problems) problems.emit(emitted)
-      else if (quiet && 'code' in emitted) sayAside(eventInWords(emitted, at)!)
+      if (json) {
+        const { event: _, ...problem } = emitted
+        if ('code' in problem) problems.push(problem)
+      } else if (quiet && 'code' in emitted) sayAside(eventInWords(emitted, at)!)
       else tellRestore(progress, emitted, at)
     }
     try {
@@ -81,7 +83,7 @@ export const restoreCommand = configCommand(
       const isWhole =
         missing + unread === 0 && older === 0 && report.gap === null && stopped === null && !interrupted
       const exitCode = isWhole ? EXIT.inSync : EXIT.left
-      if (problems) problems.end({ exit_code: exitCode, folder: resolve(folder), ...report })
+      if (json) printJson({ problems, exit_code: exitCode, folder: resolve(folder), ...report })
       else if (!quiet || !isWhole) {
         const lines = reportInWords(report, printable(folder), { deleted, fromHost, at, isWaiting })
         // What was restored is no error.
@@ -185,23 +187,6 @@ function mirrorsFor(config: Config, given: string | undefined): string[] {
   const real = realPathOf(resolve(given))
   if (folders.includes(real)) return [real]
   throw new Problem(printable(inWords(because('no_mirror', { path: given, mirrors: config.mirrors }))))
-}
-
-/** Writes one JSON object. Each of its `problems` is written at once, because there may be very many problems. */
-class ProblemsInJson {
-  #before = `{"schema":${SCHEMA},"problems":[`
-
-  emit(emitted: RestoreEvent): void {
-    if (!('code' in emitted)) return
-    const { event: _, ...problem } = emitted
-    process.stdout.write(`${this.#before}\n${JSON.stringify(problem)}`)
-    this.#before = ','
-  }
-
-  end(rest: object): void {
-    const opening = this.#before === ',' ? '' : this.#before
-    printLine(`${opening}],${JSON.stringify(rest).slice(1)}`)
-  }
 }
 
 /** Shows an event of a restore. When there is a bar, lines are written only for problems and for other names. `at`: the option
