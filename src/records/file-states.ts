@@ -48,15 +48,20 @@ export const FILE_TRANSITIONS = {
 export type FileTransition = keyof typeof FILE_TRANSITIONS
 
 /** Writes a file's record. `was`: the file's state before this. */
-export function writeFile(tx: Tx, transition: FileTransition, was: State, row: FileRow): void {
+export function writeFile(tx: Tx, transition: FileTransition, was: FileState, row: FileRow): void {
   check(transition, was, row.state)
-  if (was !== 'none') tx.waits.clear(row)
-  if (was === 'none') tx.files.add(row)
-  else tx.files.put(row)
+  tx.waits.clear(row)
+  tx.files.put(row)
+}
+
+/** Writes the records of files that a scan has found and that had none. */
+export function addFiles(tx: Tx, rows: readonly FileRow[]): void {
+  for (const { state } of rows) check('changed', 'none', state)
+  tx.files.add(rows)
 }
 
 /** Removes a file's record. `was`: the file's state before this. */
-export function removeFile(tx: Tx, transition: FileTransition, was: State, file: FileKey): void {
+export function removeFile(tx: Tx, transition: FileTransition, was: FileState, file: FileKey): void {
   check(transition, was, 'none')
   tx.waits.clear(file)
   tx.files.remove(file)

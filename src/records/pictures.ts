@@ -41,23 +41,27 @@ export interface Scanned extends Location {
  * picture's bytes. */
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> & Pick<FileRow, 'flat'>
 
+type KnownChange = FileChange & { was: FileState }
+
+/** Of a new file only its record is written (`addFiles`), because its history begins with its upload. */
+export function isOfKnown(change: FileChange): change is KnownChange {
+  return change.was !== null
+}
+
 /** A scan found a file changed, missing or left out. Records what this means for the file, its image and its history. */
-export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, moment: Moment): void {
+export function changed(tx: Tx, change: KnownChange, { mirror, path }: Location, moment: Moment): void {
   const { kind, file, was, reason: why, leaves } = change
-  // A file that had no record can't have failures. The history of a new one begins with its upload.
-  if (was !== null) {
-    noteChange(tx, { mirror, path }, file.state, why, moment.now)
-    tx.failures.clear(file.folder, file.name)
-  }
+  noteChange(tx, { mirror, path }, file.state, why, moment.now)
+  tx.failures.clear(file.folder, file.name)
   if (leaves !== undefined) tx.images.keep(leaves)
   noteVersion(tx, change, { mirror, path }, moment.now)
   if (kind === 'pending' || kind === 'aside') {
-    writeFile(tx, 'changed', was ?? 'none', file)
+    writeFile(tx, 'changed', was, file)
     // The file needs its image, so the image must not stay in escrow.
     if (file.image !== null) takenBack(tx, file.image)
-  } else if (file.image === null) removeFile(tx, 'missing', was ?? 'none', file)
+  } else if (file.image === null) removeFile(tx, 'missing', was, file)
   else {
-    writeFile(tx, 'missing', was ?? 'none', file)
+    writeFile(tx, 'missing', was, file)
     const reason = kind === 'gone' ? 'deleted' : 'ignored'
     enterEscrow(tx, { image: file.image, mirror, path, reason }, moment)
   }

@@ -102,56 +102,155 @@ function connect(file: string, options: Database.Options): Db {
   }
 }
 
+/** What was read of one table. Kept is only what is committed: what is read in a transaction that has written the table is
+ * not kept, so a transaction that is rolled back leaves nothing wrong behind. Of a database that is open for reading nothing
+ * is kept, because another process writes there. */
+class TableMemory {
+  readonly #db: Db
+  readonly #reads: Map<unknown, unknown>[] = []
+  #isWritten = false
+  /** Whether the table is known to have no row. False where only a look could tell, and could not be kept. */
+  readonly isEmpty: () => boolean
+
+  constructor(db: Db, hasNoRow: () => boolean) {
+    this.#db = db
+    const read = this.keeping(hasNoRow)
+    this.isEmpty = () => this.#mayKeep() && read()
+  }
+
+  /** The same read, which answers from memory what was read before. Nobody may change what it returns. */
+  keeping<P extends (string | number | null)[], Value>(read: (...bound: P) => Value): (...bound: P) => Value {
+    const kept = new Map<unknown, unknown>()
+    this.#reads.push(kept)
+    return (...bound) => {
+      const key = bound.length > 1 ? bound.join('/') : bound[0]
+      const known = kept.get(key)
+      if (known !== undefined || kept.has(key)) return known as Value
+      const value = read(...bound)
+      if (!this.#mayKeep()) return value
+      if (kept.size >= MOST_KEPT) kept.clear()
+      kept.set(key, Object.freeze(value))
+      return value
+    }
+  }
+
+  forget(): void {
+    this.#isWritten = true
+    for (const kept of this.#reads) if (kept.size > 0) kept.clear()
+  }
+
+  #mayKeep(): boolean {
+    this.#isWritten &&= this.#db.inTransaction
+    return !this.#isWritten && !this.#db.readonly
+  }
+}
+
+const MOST_KEPT = 1000
+const WRITES = /^\s*(INSERT|UPDATE|DELETE)(?: OR \w+)?(?: INTO| FROM)? (\w+)/
+
+type Bound = readonly unknown[]
+
 /** Makes functions of SQL statements. `P`: the bound values, or one object of named values. `Row`: the columns of a row.
  * get: returns the first row, or undefined. one: the only row of a statement that always has a row. all: all rows. has:
  * whether there is a row. value: the first column of the first row, or undefined. column: the first column of all rows.
- * run: changes rows. changes: changes rows, and answers how many. insert: adds a row, and answers its id. */
+ * run: changes rows. changes: changes rows, and answers how many. insert: adds a row, and answers its id. kept: a read of
+ * one table that answers from memory until the table is written. Of a table that is known to be empty no row is looked for
+ * to be changed or removed. */
 export function statements(db: Db) {
-  /** Prepares a statement only when it is first used. There are two hundred, and a short command uses few of them. */
-  function lazily<Row>(sql: string, prepare = () => db.prepare<unknown[], Row>(sql)) {
+  const tables = new Map<string, TableMemory>()
+
+  /** Prepares a statement only when it is first used. There are two hundred, and a short command uses few of them. Values are
+   * bound by their places, because SQLite's binding takes longer to find them by their names. */
+  function lazily<Row>(sql: string, plucks = false) {
     let statement: Database.Statement<unknown[], Row> | null = null
-    return () => (statement ??= prepare())
+    const names: string[] = []
+    const text = sql.replace(/@(\w+)/g, (_, name: string) => {
+      names.push(name)
+      return '?'
+    })
+    return {
+      prepared: () => {
+        statement ??= plucks ? db.prepare<unknown[], Row>(text).pluck() : db.prepare<unknown[], Row>(text)
+        return statement
+      },
+      inPlace: (bound: Bound): Bound =>
+        names.length === 0 ? bound : names.map(name => (bound[0] as Record<string, unknown>)[name]),
+    }
   }
-  const plucked = <Value>(sql: string) => lazily<Value>(sql, () => db.prepare<unknown[], Value>(sql).pluck())
+  const memoryOf = (table: string): TableMemory => {
+    const row = lazily(`SELECT 1 FROM ${table} LIMIT 1`)
+    const memory = tables.get(table) ?? new TableMemory(db, () => row.prepared().get() === undefined)
+    tables.set(table, memory)
+    return memory
+  }
+  const first = <Row>(sql: string, plucks = false) => {
+    const { prepared, inPlace } = lazily<Row>(sql, plucks)
+    return (bound: Bound) => prepared().get(...inPlace(bound))
+  }
+  const every = <Row>(sql: string, plucks = false) => {
+    const { prepared, inPlace } = lazily<Row>(sql, plucks)
+    return (bound: Bound) => prepared().all(...inPlace(bound))
+  }
+  const write = (sql: string) => {
+    const { prepared, inPlace } = lazily(sql)
+    const [, verb, table] = WRITES.exec(sql)!
+    const memory = memoryOf(table!)
+    return (bound: Bound) => {
+      if (verb !== 'INSERT' && memory.isEmpty()) return NOTHING_DONE
+      const done = prepared().run(...inPlace(bound))
+      if (done.changes > 0) memory.forget()
+      return done
+    }
+  }
   return {
     get<P extends unknown[], Row>(sql: string) {
-      const statement = lazily<Row>(sql)
-      return (...bound: P) => statement().get(...bound)
+      const read = first<Row>(sql)
+      return (...bound: P) => read(bound)
     },
     one<P extends unknown[], Row>(sql: string) {
-      const statement = lazily<Row>(sql)
-      return (...bound: P) => statement().get(...bound)!
+      const read = first<Row>(sql)
+      return (...bound: P) => read(bound)!
     },
     all<P extends unknown[], Row>(sql: string) {
-      const statement = lazily<Row>(sql)
-      return (...bound: P) => statement().all(...bound)
+      const read = every<Row>(sql)
+      return (...bound: P) => read(bound)
     },
     has<P extends unknown[]>(sql: string) {
-      const statement = lazily(sql)
-      return (...bound: P) => statement().get(...bound) !== undefined
+      const read = first(sql)
+      return (...bound: P) => read(bound) !== undefined
     },
     value<P extends unknown[], Value>(sql: string) {
-      const statement = plucked<Value>(sql)
-      return (...bound: P) => statement().get(...bound) as Value
+      const read = first<Value>(sql, true)
+      const table = WRITES.exec(sql)?.[2]
+      const memory = table === undefined ? null : memoryOf(table)
+      return (...bound: P) => {
+        memory?.forget()
+        return read(bound) as Value
+      }
     },
     column<P extends unknown[], Value>(sql: string) {
-      const statement = plucked<Value>(sql)
-      return (...bound: P) => statement().all(...bound) as Value[]
+      const read = every<Value>(sql, true)
+      return (...bound: P) => read(bound)
     },
     run<P extends unknown[]>(sql: string) {
-      const statement = lazily(sql)
-      return (...bound: P) => void statement().run(...bound)
+      const run = write(sql)
+      return (...bound: P) => void run(bound)
     },
     changes<P extends unknown[]>(sql: string) {
-      const statement = lazily(sql)
-      return (...bound: P) => statement().run(...bound).changes
+      const run = write(sql)
+      return (...bound: P) => run(bound).changes
     },
     insert<P extends unknown[]>(sql: string) {
-      const statement = lazily(sql)
-      return (...bound: P) => Number(statement().run(...bound).lastInsertRowid)
+      const run = write(sql)
+      return (...bound: P) => Number(run(bound).lastInsertRowid)
     },
+    kept: <P extends (string | number | null)[], Value>(table: string, read: (...bound: P) => Value) =>
+      memoryOf(table).keeping(read),
+    isEmpty: (table: string) => memoryOf(table).isEmpty(),
   }
 }
+
+const NOTHING_DONE = { changes: 0, lastInsertRowid: 0 }
 
 export type Statements = ReturnType<typeof statements>
 

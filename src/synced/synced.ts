@@ -34,7 +34,7 @@ function openTables(db: Db) {
     history: openHistory(sql),
     images: openImages(sql),
     journal: openJournal(sql),
-    meta: openMeta(sql, db),
+    meta: openMeta(sql),
     mirrors: openMirrors(sql),
     refuted: openRefuted(sql),
     resend: openResend(sql),
@@ -167,6 +167,8 @@ export interface GroupOptions {
   check?: () => void
   /** Syncs what was committed to the disk. Null, or left out: no sync is needed. */
   sync?: () => Promise<void> | null
+  /** Nobody goes on with these records after a change has thrown, so nothing need be undone. */
+  isCopy?: boolean
   /** Calls `flush` when the group is to be committed. `singles`: how many groups in a row had a single change. */
   schedule?: (flush: () => void, singles: number) => void
 }
@@ -176,7 +178,7 @@ export interface GroupOptions {
  * undoes only itself. */
 export function groupCommits(
   db: Db,
-  { check = () => {}, sync = () => null, schedule = apart() }: GroupOptions = {},
+  { check = () => {}, sync = () => null, schedule = apart(), isCopy = false }: GroupOptions = {},
 ): Commit {
   let waiting: Waiting[] = []
   let isSyncing = false
@@ -195,7 +197,7 @@ export function groupCommits(
     inTransaction.immediate(() => {
       for (const { change, resolve, reject } of group) {
         try {
-          const value = inSavepoint(change)
+          const value = isCopy ? change() : inSavepoint(change)
           settle.push(() => resolve(value as never))
         } catch (error) {
           // After such an error SQLite may have rolled back the whole transaction. So no further change is made, because it

@@ -50,9 +50,7 @@ describe('files', () => {
       .filter(sql => /'pending'.* ORDER BY mtime/s.test(sql))
     expect(inOrder).toHaveLength(2)
     for (const sql of inOrder) {
-      const plan = db
-        .prepare<object, { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-        .all({ mtime: 9, folder: 9, name: '', mirrors: '[1]', most: 9 })
+      const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all('[1]', 9, 9, '')
       expect(plan[0]!.detail).toContain('files_open')
       expect(plan.map(({ detail }) => detail).join()).not.toContain('TEMP B-TREE')
     }

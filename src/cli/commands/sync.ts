@@ -131,12 +131,12 @@ async function preview(
     else printLine(operationInWords(said, hasOneMirror))
   }
   const note = (why: Reason) => void notes.add(inWords(why))
-  await dryRun(config, { pruneIgnored, interruption, say, note })
+  const leavesOut = await dryRun(config, { pruneIgnored, interruption, say, note })
   const sums = [...totals].map(([operation, sum]) => ({ operation, ...sum }))
   if (json) printJson({ dry_run: true, plan, totals: sums, notes: [...notes] })
   else {
     for (const line of notes) printLine(line)
-    await sayLeftOut(wholeMirrors(config))
+    if (leavesOut) await sayLeftOut(wholeMirrors(config))
     printLine(`${totalsInWords(sums)}; nothing was changed, and the host was not asked`)
   }
   return EXIT.inSync

@@ -40,8 +40,9 @@ export interface DryRunOptions {
   note: (why: Reason) => void
 }
 
-/** Runs the next pass on a copy of the state, with a running daemon's grace. Throws what `sync` would. Asks no host. */
-export async function dryRun(config: Config, options: DryRunOptions): Promise<void> {
+/** Runs the next pass on a copy of the state, with a running daemon's grace. Throws what `sync` would. Asks no host. Returns
+ * whether something is left out of the mirrors. */
+export async function dryRun(config: Config, options: DryRunOptions): Promise<boolean> {
   const { pruneIgnored, interruption, say, note } = options
   const files = stateFiles(config.state_dir)
   const isRunning = stateIsLocked(files.lock)
@@ -92,9 +93,11 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<vo
           },
         },
       )
-      const { pictures } = synced.files.toSend(synced.mirrors.idsOf(mirrors))
+      const ids = synced.mirrors.idsOf(mirrors)
+      const { pictures } = synced.files.toSend(ids)
       if (stopped !== null && pictures > 0) note(because('pictures_wait', { pictures, why: stopped }))
       for (const why of notPlanned(synced, failed)) note(why)
+      return ids.some(id => synced.folders.withLeftOut(id).length > 0)
     } finally {
       synced.close()
     }
@@ -114,7 +117,7 @@ async function copyOf(database: string, copy: string): Promise<Synced> {
     db.pragma('journal_mode = MEMORY')
     db.pragma('locking_mode = EXCLUSIVE')
     db.pragma('synchronous = OFF')
-    return openSynced(db, { schedule: setImmediate })
+    return openSynced(db, { schedule: setImmediate, isCopy: true })
   } catch (error) {
     throw explained(error, database)
   }

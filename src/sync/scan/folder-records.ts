@@ -1,5 +1,6 @@
 import type { FolderLook } from '../../local/look.ts'
-import { changed, type FileChange, keepingImage } from '../../records/pictures.ts'
+import { addFiles } from '../../records/file-states.ts'
+import { changed, type FileChange, isOfKnown, keepingImage } from '../../records/pictures.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
@@ -119,6 +120,10 @@ export class FolderRecords {
 
   #apply(tx: Tx, path: string, changes: readonly FileChange[]): void {
     const { id: mirror, folder } = this.#mirror
+    addFiles(
+      tx,
+      changes.flatMap(({ was, file }) => (was === null ? file : [])),
+    )
     for (const planned of changes) {
       const change = keepingImage(tx, planned)
       const { kind, file, reason } = change
@@ -128,7 +133,7 @@ export class FolderRecords {
         const cdn_url = file.image === null ? null : (tx.images.byId(file.image)?.cdn_url ?? null)
         this.#context.emit({ event: 'picture_gone', mirror: folder, path: at, cdn_url })
       }
-      changed(tx, change, { mirror, path: at }, momentOf(this.#context))
+      if (isOfKnown(change)) changed(tx, change, { mirror, path: at }, momentOf(this.#context))
     }
   }
 

@@ -66,7 +66,9 @@ export function jobOf(
     root: policy.folder,
     path,
     mirror: folder.mirror,
-    albumPath: albumPathOf(policy.album, folder.path),
+    get albumPath() {
+      return albumPathOf(policy.album, folder.path)
+    },
     deletions: policy.deletions,
     isAsScanned: () =>
       mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(disk, policy.folder, at)) &&

@@ -26,15 +26,15 @@ export interface QuotaRow {
 }
 
 /** What the host has answered about the account: the day's quota, and what it refuses. */
-export function openAccount({ all, get, run, value }: Statements) {
+export function openAccount({ all, get, kept, run, value }: Statements) {
   const clearBlocks = run<[except: string]>(
     'DELETE FROM blocks WHERE endpoint NOT IN (SELECT value FROM json_each(?))',
   )
-  const quota = get<[day: string], QuotaRow>('SELECT * FROM quota WHERE day = ?')
+  const quota = kept('quota', get<[day: string], QuotaRow>('SELECT * FROM quota WHERE day = ?'))
 
   return {
     reads: {
-      blocks: all<[], BlockRow>('SELECT * FROM blocks ORDER BY endpoint'),
+      blocks: kept('blocks', all<[], BlockRow>('SELECT * FROM blocks ORDER BY endpoint')),
       quota: (day: string): QuotaRow => quota(day) ?? { ...UNUSED, day },
       /** How many credentials the host issued on days later than this one. */
       usedAfter: value<[day: string], number>('SELECT ifnull(sum(used), 0) FROM quota WHERE day > ?'),
@@ -47,9 +47,9 @@ export function openAccount({ all, get, run, value }: Statements) {
        since = iif(code = excluded.code, since, excluded.since)`),
       /** Forgets all blocks except those of these endpoints. */
       clearBlocks: (except: readonly string[]) => clearBlocks(JSON.stringify(except)),
-      /** Counts a credential that was issued on this day. */
-      useQuota: run<[day: string]>(
-        'INSERT INTO quota (day, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1',
+      /** Counts a credential that was issued on this day. Returns how many were issued. */
+      useQuota: value<[day: string], number>(
+        'INSERT INTO quota (day, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1 RETURNING used',
       ),
       /** Records that the host said that the day's quota is used up. */
       exhaustQuota: run<

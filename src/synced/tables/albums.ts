@@ -14,11 +14,14 @@ export interface AlbumRow {
 }
 
 /** The albums on the host that albumd uses. */
-export function openAlbums({ all, get, run }: Statements) {
-  const named = get<[parent: number | null, name: string], AlbumRow>(
-    'SELECT * FROM albums WHERE coalesce(parent, 0) = ifnull(?, 0) AND name = ?',
+export function openAlbums({ all, get, kept, run }: Statements) {
+  const named = kept(
+    'albums',
+    get<[parent: number | null, name: string], AlbumRow>(
+      'SELECT * FROM albums WHERE coalesce(parent, 0) = ifnull(?, 0) AND name = ?',
+    ),
   )
-  const byId = get<[id: number], AlbumRow>('SELECT * FROM albums WHERE id = ?')
+  const byId = kept('albums', get<[id: number], AlbumRow>('SELECT * FROM albums WHERE id = ?'))
   const byRemoteId = get<[remoteId: string], AlbumRow>('SELECT * FROM albums WHERE remote_id = ?')
   const insert = run<[parent: number | null, name: string, remoteId: string, ours: number]>(
     'INSERT INTO albums (parent, name, remote_id, ours) VALUES (?, ?, ?, ?)',
@@ -30,6 +33,7 @@ export function openAlbums({ all, get, run }: Statements) {
     'UPDATE albums SET parent = ?, name = ?, confirmed = ? WHERE id = ?',
   )
   const confirm = run<[id: number]>('UPDATE albums SET confirmed = 1 WHERE id = ?')
+  const use = run<[id: number]>('UPDATE albums SET made_at = NULL WHERE id = ?')
   const doubtChildren = run<[id: number]>('UPDATE albums SET confirmed = 0 WHERE coalesce(parent, 0) = ?')
 
   /** Whether `album` is the album `above`, or lies below it. */
@@ -76,7 +80,9 @@ export function openAlbums({ all, get, run }: Statements) {
       },
       /** Records when albumd created the album, in monotonic milliseconds. */
       made: run<[monotonic: number, remoteId: string]>('UPDATE albums SET made_at = ? WHERE remote_id = ?'),
-      used: run<[id: number]>('UPDATE albums SET made_at = NULL WHERE id = ? AND made_at IS NOT NULL'),
+      used(id: number): void {
+        if (byId(id)?.made_at !== null) use(id)
+      },
       /** Makes all recorded monotonic times the present time, after a boot (sync/clock.ts). */
       restartClocks: run<[monotonic: number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL'),
       /** The album with this id is in doubt, so it is looked for again. */
@@ -121,7 +127,7 @@ export interface UnusedAlbumRow {
 }
 
 /** Albums that albumd created and that nothing needs. */
-export function openUnusedAlbums({ all, get, run, value }: Statements) {
+export function openUnusedAlbums({ all, get, kept, run, value }: Statements) {
   const put = run<[UnusedAlbumRow]>(
     `INSERT INTO unused_albums (album, since, state) VALUES (@album, @since, @state)
      ON CONFLICT DO UPDATE SET since = excluded.since, state = excluded.state`,
@@ -143,7 +149,10 @@ export function openUnusedAlbums({ all, get, run, value }: Statements) {
       /** The albums that are recorded in this album. */
       below: all<[album: number | null], AlbumRow>('SELECT * FROM albums WHERE parent IS +?'),
       all: all<[], UnusedAlbumRow>('SELECT * FROM unused_albums ORDER BY album'),
-      at: get<[album: number], UnusedAlbumRow>('SELECT * FROM unused_albums WHERE album = ?'),
+      at: kept(
+        'unused_albums',
+        get<[album: number], UnusedAlbumRow>('SELECT * FROM unused_albums WHERE album = ?'),
+      ),
       /** The earliest `since` of an album that is empty or being deleted, in monotonic milliseconds; null when there is
        * none. */
       oldest: value<[], number | null>(`SELECT min(since) FROM unused_albums WHERE state <> 'occupied'`),

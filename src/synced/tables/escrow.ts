@@ -47,7 +47,11 @@ export interface EscrowWeight {
 }
 
 /** Images that wait for their deletion. */
-export function openEscrow({ all, changes, get, has, one, run, value }: Statements) {
+export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }: Statements) {
+  const pathOfBytes = value<[{ hash: Buffer; name: string }], string | undefined>(
+    `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +@hash AND reason = 'deleted'
+     ORDER BY name = @name DESC, since DESC LIMIT 1`,
+  )
   const nextDue = value<[mirrors: string], number | null>(
     `SELECT min(due_at) FROM escrow WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
   )
@@ -78,10 +82,8 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
       ),
       of: get<[image: number], EscrowRow>('SELECT * FROM escrow WHERE image = ?'),
       /** The path of a deleted picture of these bytes whose image is still in escrow: one of this name, else the last. */
-      pathOfBytes: value<[{ hash: Buffer; name: string }], string | undefined>(
-        `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +@hash AND reason = 'deleted'
-         ORDER BY name = @name DESC, since DESC LIMIT 1`,
-      ),
+      pathOfBytes: (image: { hash: Buffer; name: string }) =>
+        isEmpty('escrow') ? undefined : pathOfBytes(image),
       /** When the next entry of these mirrors is due, in running time; null when none waits for a time. */
       nextDue: (mirrors: readonly number[]) => nextDue(JSON.stringify(mirrors)),
       /** The entries whose deletion the host has refused. */

@@ -52,7 +52,7 @@ export const openLike = (of: string) =>
      AND files.state IN ('pending','uncertain','failed','linked')`
 
 /** The files as the last scan saw them, each with the image that it uses. */
-export function openFiles({ all, get, has, one, run }: Statements) {
+export function openFiles({ all, changes, get, has, kept, one, run }: Statements) {
   // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
   // condition.
   const ofMirrors = `state = 'pending' AND state <> 'synced' AND ${IN_MIRRORS}`
@@ -70,11 +70,12 @@ export function openFiles({ all, get, has, one, run }: Statements) {
   const anyPending = has<[OfMirrors]>(
     `SELECT 1 FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors} LIMIT 1`,
   )
-  const toSend = one<[OfMirrors], { pictures: number; bytes: number; compare: number }>(
+  const countToSend = one<[OfMirrors], { pictures: number; bytes: number; compare: number }>(
     `SELECT ifnull(sum(NOT same), 0) AS pictures, ifnull(sum(size * NOT same), 0) AS bytes, ifnull(sum(same), 0) AS compare
      FROM (SELECT size, ${mayBeSame} AS same
        FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors})`,
   )
+  const toSend = kept('files', (mirrors: string) => countToSend({ mirrors }))
   // The query names its index. Otherwise SQLite would take the index of all files that are not synced, which is slower.
   const newlyPending = all<
     [OfMirrors & FileKey & { from: number; since: number | null; most: number }],
@@ -115,8 +116,34 @@ export function openFiles({ all, get, has, one, run }: Statements) {
   const inFolder = all<[folder: number, after: string], FileRow>(
     'SELECT * FROM files WHERE folder = +? AND name > +? ORDER BY name LIMIT 512',
   )
-  const insert = `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash, flat)
-     VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash, @flat)`
+  const columns = [
+    'size',
+    'mtime',
+    'ctime',
+    'ino',
+    'state',
+    'since',
+    'image',
+    'hash',
+    'flat',
+    'folder',
+    'name',
+  ] as const
+  const valuesOf = (row: FileRow) => columns.map(column => row[column])
+  const update = changes(
+    `UPDATE files SET ${columns.slice(0, -2).map(column => `${column} = ?`)} WHERE folder = +? AND name = +?`,
+  )
+  const adds = ADDED_AT_ONCE.map(rows => {
+    const values = Array(rows).fill(`(${columns.map(() => '?')})`)
+    return [rows, run(`INSERT INTO files (${columns}) VALUES ${values}`)] as const
+  })
+  /** Adds the records of files that have no record. Many rows go into one statement, because that is quicker. */
+  function add(rows: readonly FileRow[]): void {
+    let from = 0
+    for (const [count, insert] of adds)
+      for (; rows.length - from >= count; from += count)
+        insert(...rows.slice(from, from + count).flatMap(valuesOf))
+  }
   const remove = run<[FileKey]>('DELETE FROM files WHERE folder = @folder AND name = @name')
   const forgetResend = run<[FileKey]>('DELETE FROM resend WHERE folder = @folder AND name = @name')
 
@@ -161,7 +188,7 @@ export function openFiles({ all, get, has, one, run }: Statements) {
         `SELECT 1 FROM files WHERE state = 'pending' AND state <> 'synced' LIMIT 1 OFFSET ?`,
       ),
       /** What of the pending files is to be sent, and how many are to be compared with their image first. */
-      toSend: (mirrors: readonly number[]) => toSend(of(mirrors)),
+      toSend: (mirrors: readonly number[]) => toSend(of(mirrors).mirrors),
       /** Whether a pending file is to be compared with its image first. */
       isToCompare: has<[FileKey]>(
         `SELECT 1 FROM files WHERE folder = @folder AND name = @name AND ${mayBeSame}`,
@@ -198,14 +225,11 @@ export function openFiles({ all, get, has, one, run }: Statements) {
       ),
     },
     writes: {
-      /** Adds the record of a file that has no record. This is quicker than `put`, because SQLite keeps no data for undoing
-       * a plain insert. */
-      add: run<[row: FileRow]>(insert),
-      put: run<[row: FileRow]>(
-        `${insert} ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
-           ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash,
-           flat = excluded.flat`,
-      ),
+      add,
+      put(row: FileRow): void {
+        // An update is quicker than an insert with a conflict.
+        if (update(...valuesOf(row)) === 0) add([row])
+      },
       retry: run<[FileKey]>(
         `UPDATE files SET state = 'pending' WHERE folder = @folder AND name = @name AND state = 'failed'`,
       ),
@@ -230,6 +254,9 @@ export function openResend({ has, run }: Statements) {
     },
   }
 }
+
+/** So many new rows go into one statement, the most first. */
+const ADDED_AT_ONCE = [50, 10, 1]
 
 type ByTime = FileKey & { mtime: number }
 type OfMirrors = ReturnType<typeof of>

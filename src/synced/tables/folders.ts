@@ -28,7 +28,7 @@ export interface FolderRow {
 export type DoubtfulFolder = FolderRow & { unknown: Reason; code: string | null }
 
 /** The folders as the last scan saw them. */
-export function openFolders({ all, column, get, run, value }: Statements) {
+export function openFolders({ all, column, get, kept, run, value }: Statements) {
   const columns =
     'id, mirror, path, present, digest, ignore_text, ignore_gone, unknown, files, mount, ino, birthtime, accept'
   const at = get<[mirror: number, path: string], FolderRow>(
@@ -68,7 +68,7 @@ export function openFolders({ all, column, get, run, value }: Statements) {
         `SELECT id, path FROM folders WHERE mirror = +? AND EXISTS (SELECT 1 FROM files WHERE folder = folders.id) ORDER BY id`,
       ),
       at,
-      byId: get<[id: number], FolderRow>(`SELECT ${columns} FROM folders WHERE id = ?`),
+      byId: kept('folders', get<[id: number], FolderRow>(`SELECT ${columns} FROM folders WHERE id = ?`)),
       unknown: all<
         [mirror: number],
         DoubtfulFolder

@@ -59,11 +59,12 @@ const MOST_OF_A_PATH = 20
 /** What happened to each path, for `why` and other answers to people. A picture that is found and uploaded gets only one
  * row, so that a first sync costs little. */
 export function openHistory({ all, changes, get, run, value }: Statements) {
-  const add = changes<[HistoryRow]>(
+  const add = run<[HistoryRow]>(
     `INSERT INTO history (mirror, path, at, event, detail, since)
-     SELECT @mirror, @path, @at, @event, @detail, @since WHERE NOT EXISTS (
-       SELECT 1 FROM (SELECT event, detail FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1)
-       WHERE event = @event AND detail IS @detail)`,
+     VALUES (@mirror, @path, @at, @event, @detail, @since)`,
+  )
+  const lastOf = get<[Location], Pick<HistoryRow, 'event' | 'detail'>>(
+    'SELECT event, detail FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1',
   )
   const trim = run<[Location]>(
     `DELETE FROM history WHERE mirror = +@mirror AND path = +@path AND id <= (
@@ -75,16 +76,15 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
   const placeOfImage = get<[image: number], Location>('SELECT mirror, path FROM escrow WHERE image = ?')
   const addTo = (place: Location | undefined, { at, event, detail = null, since = null }: HistoryNote) => {
     if (!place) return
-    const added = add({ ...place, at: Math.round(at), event, detail, since })
-    // An uploaded picture is mostly new, so this is its path's first row and no older row needs to be removed.
-    if (added > 0 && event !== 'uploaded') trim(place)
+    const last = lastOf(place)
+    if (last?.event === event && last.detail === detail) return
+    add({ ...place, at: Math.round(at), event, detail, since })
+    if (last) trim(place)
   }
 
   return {
     reads: {
-      last: value<[Location], HistoryEvent | undefined>(
-        'SELECT event FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1',
-      ),
+      last: (place: Location): HistoryEvent | undefined => lastOf(place)?.event,
       /** Oldest first. */
       of: all<[Location], HistoryRow>(
         `SELECT mirror, path, at, event, detail, since FROM history

@@ -1,6 +1,6 @@
 import type { Millis } from '../../protocol/clock.ts'
 import type { Reason } from '../../words/reasons.ts'
-import type { Db, Statements } from '../database.ts'
+import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 
 /** How the text in the database is turned into a value and back. A missing value is null. */
@@ -158,14 +158,9 @@ const FACTS = {
 type Key = keyof typeof FACTS
 type Value<K extends Key> = (typeof FACTS)[K] extends Codec<infer T> ? T : never
 
-/** Reads and writes the facts, each with its own type.
- *
- * Each upload asks for ten facts, so facts are kept in memory. What is kept is always what was committed: a fact is kept
- * when it is read outside a transaction, and dropped when it is written. So a transaction that is rolled back leaves nothing
- * wrong behind. In a database that is open for reading nothing is kept, because another process writes there. */
-export function openMeta({ run, value }: Statements, db: Pick<Db, 'inTransaction' | 'readonly'>) {
-  const kept = new Map<Key, unknown>()
-  const get = value<[key: Key], string | undefined>('SELECT value FROM meta WHERE key = ?')
+/** Reads and writes the facts, each with its own type. */
+export function openMeta({ kept, run, value }: Statements) {
+  const get = kept('meta', value<[key: Key], string | undefined>('SELECT value FROM meta WHERE key = ?'))
   const set = run<[key: Key, value: string]>(
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   )
@@ -175,22 +170,16 @@ export function openMeta({ run, value }: Statements, db: Pick<Db, 'inTransaction
   return {
     reads: {
       get<K extends Key>(key: K): Value<K> | null {
-        if (kept.has(key)) return kept.get(key) as Value<K> | null
         const written = get(key)
-        const read = written === undefined ? null : codecOf(key).read(written)
-        if (!db.inTransaction && !db.readonly) kept.set(key, read)
-        return read
+        return written === undefined ? null : codecOf(key).read(written)
       },
     },
     writes: {
       set<K extends Key>(key: K, value: Value<K>): void {
-        kept.delete(key)
-        set(key, codecOf(key).write(value))
+        const written = codecOf(key).write(value)
+        if (get(key) !== written) set(key, written)
       },
-      clear(key: Key): void {
-        kept.delete(key)
-        clear(key)
-      },
+      clear,
     },
   }
 }

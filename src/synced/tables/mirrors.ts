@@ -29,8 +29,8 @@ export interface MirrorRow {
 }
 
 /** The mirrors that the state knows. When a mirror is taken out of the config, its records stay. */
-export function openMirrors({ all, get, run }: Statements) {
-  const byFolder = get<[folder: string], MirrorRow>('SELECT * FROM mirrors WHERE folder = ?')
+export function openMirrors({ all, get, kept, run }: Statements) {
+  const byFolder = kept('mirrors', get<[folder: string], MirrorRow>('SELECT * FROM mirrors WHERE folder = ?'))
   const insert = run<[folder: string, album: string]>('INSERT INTO mirrors (folder, album) VALUES (?, ?)')
   const setAccept = run<[MirrorRow['accept'], id: number]>('UPDATE mirrors SET accept = ? WHERE id = ?')
   const setGuard = run<[Reason | null, GuardCode | null, id: number]>(

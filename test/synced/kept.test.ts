@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { statements } from '../../src/synced/database.ts'
+import { because } from '../../src/words/reasons.ts'
+import { emptyState, memoryDb } from './open-tx.ts'
+
+it('what was read of a table is what was committed, also after a change that threw', async () => {
+  const { commit, mirrors, folders } = emptyState()
+  const id = await commit(tx => tx.folders.add(tx.mirrors.add('/pictures', 'Photos').id, '').id)
+  expect(mirrors.of('/other')).toBeUndefined()
+  expect(folders.byId(id)!.ignore_gone).toBe(0)
+  const thrown = commit(tx => {
+    tx.mirrors.add('/other', 'Others')
+    tx.folders.ignoreGone(id)
+    expect(tx.mirrors.of('/other')!.album).toBe('Others')
+    expect(tx.folders.byId(id)!.ignore_gone).toBe(1)
+    throw new Error('no')
+  })
+  const seen = commit(tx => [tx.mirrors.of('/other'), tx.folders.byId(id)!.ignore_gone])
+  await expect(thrown).rejects.toThrow('no')
+  expect(await seen).toEqual([undefined, 0])
+  expect([mirrors.of('/other'), folders.byId(id)!.ignore_gone]).toEqual([undefined, 0])
+})
+
+it('a row is removed of a table that was empty a moment ago', async () => {
+  const { commit, waits } = emptyState()
+  const file = { folder: 1, name: 'a.png' }
+  const clear = () => commit(tx => tx.waits.clear(file))
+  await clear()
+  await commit(tx => tx.waits.put({ ...file, why: because('blank'), until: null, at: 1 }))
+  await clear()
+  expect(waits.of(file)).toBeUndefined()
+  await commit(tx => {
+    tx.waits.put({ ...file, why: because('blank'), until: null, at: 1 })
+    tx.waits.clear(file)
+  })
+  expect(waits.of(file)).toBeUndefined()
+})
+
+it('a table that a statement writes is known by its text', () => {
+  const { isEmpty, run } = statements(memoryDb())
+  const [ignore, replace, plain] = ['INSERT OR IGNORE', 'INSERT OR REPLACE', 'INSERT'].map(insert =>
+    run<[string]>(`${insert} INTO meta (key, value) VALUES (?, '')`),
+  )
+  const remove = run<[]>('DELETE FROM meta')
+  for (const add of [ignore, replace, plain]) {
+    expect(isEmpty('meta')).toBe(true)
+    add!('key')
+    expect(isEmpty('meta')).toBe(false)
+    remove()
+  }
+})
