@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
-import type { SteadyClock } from '../protocol/clock.ts'
+import type { Millis, SteadyClock } from '../protocol/clock.ts'
 import { FILE_PART, PATHS, PRESIGN_PATH } from '../protocol/endpoints.ts'
 import { answers, type PresignRequest, type UploadRequest } from '../protocol/records.ts'
 import { because } from '../words/reasons.ts'
@@ -29,6 +29,7 @@ export interface UploadsOptions {
   clock: SteadyClock
   /** How long a credential may be used (§8), in milliseconds. Each upload must end within this time. */
   credentialLifetimeMs: number
+  wall?(): Millis
 }
 
 /** How many of the latest credentials are remembered. A host may send an answer twice, and far fewer credentials are granted
@@ -52,7 +53,7 @@ export class Uploads {
     const { clock, credentialLifetimeMs: lifetimeMs, bandwidth = Number.POSITIVE_INFINITY } = options
     this.#connection = connection
     this.#options = options
-    this.#line = new Line({ clock, lifetimeMs, ceiling: bandwidth })
+    this.#line = new Line({ ...options, lifetimeMs, ceiling: bandwidth })
     this.#bandwidth = new Bandwidth(bandwidth, clock)
   }
 
@@ -202,7 +203,12 @@ export class Uploads {
       }
       return attempt
     })
-    if (!sent.ok) return sent
+    if (!sent.ok) {
+      const { code, remedy, status } = sent.failure
+      const isRefused = remedy === 'refused_by_node' && status !== undefined && code !== 'HOST_ANSWER'
+      const aged = isRefused && this.#line.lives.mayBeTooOld(passage.age)
+      return aged ? { ok: false, failure: { ...sent.failure, aged } } : sent
+    }
     const { image_id = promised!, cdn_url } = sent.value
     const cdnUrl = cdn_url === undefined ? null : deliveryAddress(cdn_url, base)
     const isSecret = cdnUrl !== null && [apiKey, credential.uploadUrl].some(secret => cdnUrl.includes(secret))

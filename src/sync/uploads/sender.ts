@@ -9,10 +9,11 @@ import { stored } from '../../records/pictures.ts'
 import { cancelled, NO_ROOM } from '../../remote/failures.ts'
 import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.ts'
 import type { MetaReads, Tx } from '../../synced/synced.ts'
-import type { ImageRow } from '../../synced/tables/images.ts'
+import type { Bytes, ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
+import { delivers } from '../listing/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { type Parcel, resultOfRefusal, type UploadResult, type UploadRun } from './upload-job.ts'
 
@@ -49,9 +50,10 @@ export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal):
       if (!isGranted || hindrance) continue
     }
     const isDeclaredAnew = declaration.refused(failure)
-    const isUsedUp = isGranted && failure.remedy === 'new_credential'
+    const isUsedUp = isGranted && (failure.remedy === 'new_credential' || failure.remedy === 'give_way')
     if ((!isDeclaredAnew && !isUsedUp) || tries === CREDENTIALS) return refused(failure)
-    if (!isDeclaredAnew) await run.clock.sleep(250 * 2 ** (tries - 1), signal)
+    if (!isDeclaredAnew && failure.code !== 'CREDENTIAL_EXPIRED')
+      await run.clock.sleep(250 * 2 ** (tries - 1), signal)
     tries++
   }
   return hindrance
@@ -139,7 +141,15 @@ async function sendBytes(
   })
   const lent = open.bytes && { bytes: open.bytes, framed: open.framed, released: open.lend() }
   const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
-  const answer = keepingPromise(await host.send(credential, body, signal), credential)
+  const answer = await notArrived(
+    run,
+    keepingPromise(await host.send(credential, body, signal), credential),
+    {
+      cdnUrl: credential.cdnUrl,
+      bytes: { hash: open.hash, size },
+      signal,
+    },
+  )
   // A proxy may send a request twice. Then the node has stored the picture, and refuses the second copy because its
   // credential was used. So before the picture is sent again, the album is looked at again.
   if (!answer.ok && answer.failure.remedy === 'refused_by_node') run.contents.forget(album?.id ?? null)
@@ -168,6 +178,18 @@ async function sendBytes(
     if (sent.ok || sent.failure.remedy !== 'find_out') tx.journal.close(intent)
     return sent
   })
+}
+
+/** The same answer. When a node refuses a credential that may have been too old, another one is asked for at once. But the
+ * credential may have been used by another copy of the request. Then the promised address may deliver the picture. */
+async function notArrived(
+  { host }: UploadRun,
+  answer: Outcome<Sent>,
+  { cdnUrl, bytes, signal }: { cdnUrl: string | null; bytes: Bytes; signal: AbortSignal },
+): Promise<Outcome<Sent>> {
+  if (answer.ok || !answer.failure.aged || cdnUrl === null) return answer
+  const hasArrived = await delivers(host, cdnUrl, bytes, signal)
+  return hasArrived ? { ok: false, failure: { ...answer.failure, remedy: 'find_out' } } : answer
 }
 
 /** Puts the address that step 1 promised into an answer that names no address. */
