@@ -2,6 +2,7 @@ import { DAY_MS } from '../../protocol/clock.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import { refuted } from '../../records/images.ts'
 import { type Failed, found, neverArrived, type Stored } from '../../records/pictures.ts'
+import { locationOf } from '../../records/versions.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
@@ -23,7 +24,6 @@ import {
   weighEvidence,
 } from '../listing/index.ts'
 import type { PassEvent } from '../pass-events.ts'
-import { pathOf } from '../tree-path.ts'
 import { afterRefusalMs } from './upload-job.ts'
 
 /** `propagating`: the rows of the mirrors that do not keep images of pictures that are gone. */
@@ -183,15 +183,10 @@ async function actOnAlike(
 
 /** The event that tells what became of an upload. Called before the outcome is recorded, because recording may delete the
  * folder's row, and the event needs this row. */
-function foundOut({ folders, mirrors }: Synced, { folder, name }: OpenUpload, arrived: boolean): PassEvent {
-  const { mirror, path } = folders.byId(folder)!
-  return {
-    event: 'upload_found_out',
-    mirror: mirrors.byId(mirror)!.folder,
-    path: pathOf(path, name),
-    name,
-    arrived,
-  }
+function foundOut(synced: Synced, intent: OpenUpload, arrived: boolean): PassEvent {
+  const { mirror, path } = locationOf(synced, intent)
+  const { folder } = synced.mirrors.byId(mirror)!
+  return { event: 'upload_found_out', mirror: folder, path, name: intent.name, arrived }
 }
 
 export async function record(
