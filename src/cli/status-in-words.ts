@@ -39,6 +39,7 @@ const LABELS: Readonly<Record<string, string>> = {
   OTHER_CONFIG: 'config',
   KEY: 'key',
   HELD: 'held',
+  MANY: 'many',
   WATCH_LOST: 'watch',
   USED_UP_EARLY: 'quota',
   UPLOAD_COMMAND: 'notify',
@@ -231,17 +232,16 @@ function restoreOf({ state, folder }: MirrorStatus): string {
 
 /** What becomes of the deletions that wait in their grace. */
 function deletionsInWords(mirror: MirrorStatus, { mirrors }: Status): string | null {
-  const { pending_deletions, approved_deletions, will_be_held } = mirror
+  const { pending_deletions, approved_deletions } = mirror
   if (pending_deletions === approved_deletions) return null
   const restore = restoreOf(mirror)
-  const back = `${restore} brings back what was here`
-  if (will_be_held) return `${inWords(because('will_be_held'))} ("albumd deletions list" names them). ${back}`
   // A picture of one mirror may have moved into another, so a mirror in doubt keeps the images of all.
   const guarded = mirrors.find(({ state }) => state === 'guarded')
   const [each, them] = pending_deletions - approved_deletions === 1 ? ['it', 'it'] : ['each', 'them']
   if (!guarded)
     return `"albumd deletions list" says when ${each} is deleted; until then ${restore} brings ${them} back`
-  return `${printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))}. ${back}`
+  const stopped = printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))
+  return `${stopped}. ${restore} brings back what was here`
 }
 
 function keepingInWords(mirror: MirrorStatus): string {

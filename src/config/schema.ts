@@ -51,14 +51,28 @@ const deletions = value.section({
         'How long a picture must be gone, while albumd run works, before its image is deleted. The command sync has no ' +
         'grace for pictures that its own scan finds gone: it looks at each path again, and deletes at the end of the pass.',
     }),
+  grace_many: value
+    .duration('0', '365d')
+    .prefault('1d')
+    .meta({
+      description:
+        'The same for many deletions: when more than 3 images, and more than 5 % of the mirror or 20, would be deleted ' +
+        'within 24 running hours, all of them wait so long, and you are told at once. For sync it counts by the clock: ' +
+        'the first sync that begins so much later deletes what is still gone. 0s: as grace.',
+    }),
   hold_above: value.percentage.prefault('25%').meta({
     description:
       'When more images than this share, and more than hold_min, would be deleted within 24 running hours, all of them ' +
       'are held until you approve.',
   }),
-  hold_min: value.wholeNumber(0, 1_000_000_000).prefault(20).meta({
-    description: 'This many deletions are never held, however small the mirror is.',
-  }),
+  hold_min: value
+    .wholeNumber(0, 1_000_000_000)
+    .prefault(20)
+    .meta({
+      description:
+        'This many deletions are not held, unless they are more than half of the mirror: those are held however small it ' +
+        'is (but for 3).',
+    }),
 })
 
 const quota = value.section({

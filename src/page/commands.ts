@@ -63,10 +63,10 @@ export class PageCommands {
       }
       case 'approve':
       case 'discard': {
-        // The form for all held deletions must say how many deletions the person saw, because more may be held by now.
+        // The form for all deletions that wait must say how many deletions the person saw, because more may wait by now.
         if (path === null && most === null) return false
         const request = { action: name, ...of, ...(most !== null && { most }) } as const
-        this.#ask(queue, 'deletions', request, `${WORDS[name]} ${path ?? 'all held deletions'}`)
+        this.#ask(queue, 'deletions', request, `${WORDS[name]} ${path ?? 'all deletions that wait'}`)
         return true
       }
       default:

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { listHeld, type PendingDeletion } from '../daemon/commands/deletions.ts'
+import { listToDecide, type PendingDeletion } from '../daemon/commands/deletions.ts'
 import type { Session } from '../daemon/commands/queue.ts'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { type Alert, healthOf, waitsAlert } from '../daemon/notify/health.ts'
@@ -41,7 +41,7 @@ export interface LeftOutList {
 }
 
 const LATEST_SHOWN = 12
-/** How many held deletions the page groups by folder. Further deletions are only counted. */
+/** How many deletions that a person may decide about the page groups by folder. Further deletions are only counted. */
 const HELD_SHOWN = 1000
 
 /** `quietMs`: time since albumd's last sign of life. */
@@ -50,7 +50,7 @@ export function readRecorded(session: Session, now: Millis, quietMs: number): Re
   return {
     ...readHealth(session, now, quietMs),
     latest: latestPictures(config, synced, LATEST_SHOWN),
-    held: listHeld(config, synced, undefined, HELD_SHOWN).slice(0, HELD_SHOWN),
+    held: listToDecide(config, synced, undefined, now, HELD_SHOWN).slice(0, HELD_SHOWN),
   }
 }
 

@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import { type Close, serveControl } from '../daemon/control/server.ts'
 import type { Bus } from '../daemon/events.ts'
 import type { DaemonView, Display } from '../daemon/loop/supervisor.ts'
-import type { Alert } from '../daemon/notify/health.ts'
+import { type Alert, isTrouble } from '../daemon/notify/health.ts'
 import { locationOf } from '../daemon/report/mirrored-pictures.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
 import type { Clock } from '../protocol/clock.ts'
@@ -135,8 +135,9 @@ export class StatusPage implements Display, Sources {
     return this.#metrics.read(this.#daemon, this.alerts(), this.#clock.wall())
   }
 
+  /** What is wrong: what `/healthz` and `/metrics` tell. */
   alerts(): Alert[] {
-    return readAlerts(this.#daemon, this.#clock.wall(), this.#quietMs())
+    return readAlerts(this.#daemon, this.#clock.wall(), this.#quietMs()).filter(isTrouble)
   }
 
   askFor(command: string, fields: Fields): boolean {

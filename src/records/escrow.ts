@@ -1,11 +1,10 @@
 import type { Millis } from '../protocol/clock.ts'
 import type { Records, Tx } from '../synced/synced.ts'
-import type { EscrowRow } from '../synced/tables/escrow.ts'
+import type { EscrowRow, ManyWait } from '../synced/tables/escrow.ts'
 import type { FileKey } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
-import { ledgerNow } from './ledger-time.ts'
 import { stayed } from './waits.ts'
 
 export interface RunMoment {
@@ -31,7 +30,6 @@ export type Deletions = 'propagate' | 'keep'
 export function recordRunning(tx: Tx, { now, running }: RunMoment): void {
   tx.meta.set('running_ms', running)
   tx.meta.set('running_at', now)
-  ledgerNow(tx, now)
 }
 
 /** Puts an image into escrow, so that it is deleted when its grace is over. When the image is in escrow already, its grace
@@ -53,19 +51,29 @@ export function enterEscrow(
 const WITHOUT_GRACE = 0
 
 /** How far the grace of an image is that waits for no person. `none`: the image has no grace: a `sync` deletes it at its end,
- * and a daemon that begins gives it the daemon's grace. */
-export type Grace = 'none' | 'runs' | 'over'
+ * and a daemon that begins gives it the daemon's grace. `clock`: the same, but as one of many it waits by the clock. */
+export type Grace = 'none' | 'runs' | 'clock' | 'over'
 
-/** `running`: running time in milliseconds. */
-export function graceOf({ state, postponed, due_at }: EscrowRow, running: number): Grace {
+/** `running`: running time in milliseconds. `now`: the wall clock. */
+export function graceOf(
+  { state, postponed, due_at, many_until }: EscrowRow,
+  running: number,
+  now: Millis,
+): Grace {
   if (due_at > running) return 'runs'
-  return state === 'grace' && postponed === 0 && due_at === WITHOUT_GRACE ? 'none' : 'over'
+  if (state !== 'grace' || due_at !== WITHOUT_GRACE) return 'over'
+  if (many_until !== null) return many_until > now ? 'clock' : 'over'
+  return postponed === 0 ? 'none' : 'over'
 }
 
-/** A daemon begins. What a command put into escrow without a grace, and left there because it was interrupted or the host
- * refused, gets the daemon's grace. A grace that is over stays over, because a crash must not make a grace longer. */
-export function givenGrace(tx: Tx, running: number, graceMs: number): void {
-  tx.escrow.giveGrace({ without: WITHOUT_GRACE, due_at: running + graceMs })
+/** A daemon begins. What a command put into escrow without a grace, and left there because it was interrupted, the host
+ * refused or many wait, gets the daemon's grace: of few or of many. A grace that is over stays over, because a crash must
+ * not make a grace longer. */
+export function givenGrace(
+  tx: Tx,
+  { running, graceMs, graceManyMs }: { running: number; graceMs: number; graceManyMs: number },
+): void {
+  tx.escrow.giveGrace({ due_at: running + graceMs, many_due_at: running + Math.max(graceMs, graceManyMs) })
 }
 
 /** Whether the image stays on the host for good. */
@@ -104,15 +112,31 @@ export function held(tx: Tx, mirror: number, now: Millis): number {
     tx.escrow.ofMirror(mirror).flatMap(({ image, state }) => (state === 'held' ? image : [])),
   )
   const n = tx.escrow.hold(mirror)
-  tx.mirrors.weighAnew()
   for (const entry of tx.escrow.ofMirror(mirror))
     if (entry.state === 'held' && !before.has(entry.image)) tx.history.add(entry, { at: now, event: 'held' })
   return n
 }
 
+/** Many deletions of a mirror come together, so all that wait wait longer. Returns how many did not before. `isNews`: pictures
+ * are gone in such numbers, not edited alone. */
+export function delayed(tx: Tx, wait: ManyWait, isNews: boolean): number {
+  const before = tx.escrow.many(wait.mirror).deletions > 0 && tx.mirrors.byId(wait.mirror)?.many_news === 1
+  const n = tx.escrow.delay(wait)
+  tx.mirrors.manyNews(before || isNews ? 1 : 0, wait.mirror)
+  return n
+}
+
+/** What has moved meanwhile is not lost, so it is neither held nor one of many. It gets the grace of few. */
+export function released(
+  tx: Tx,
+  mirror: number,
+  { running, graceMs }: Pick<Moment, 'running' | 'graceMs'>,
+): void {
+  tx.escrow.release({ mirror, due_at: running + graceMs })
+}
+
 /** A person has approved the deletion of these images, which ends their grace. */
 export function approved(tx: Tx, images: readonly number[], now: Millis): void {
-  tx.mirrors.weighAnew()
   for (const image of images) {
     tx.history.ofImage(image, { at: now, event: 'approved' })
     tx.escrow.approve(image)
@@ -121,7 +145,6 @@ export function approved(tx: Tx, images: readonly number[], now: Millis): void {
 
 /** The images stay on the host for good. A picture with the same bytes that comes back uses its image again. */
 export function kept(tx: Tx, images: readonly number[], now: Millis): void {
-  tx.mirrors.weighAnew()
   for (const image of images) {
     tx.history.ofImage(image, { at: now, event: 'kept', detail: because('image_kept') })
     tx.images.keep(image)

@@ -72,6 +72,10 @@ export interface EngineContext
 export interface EngineSettings {
   /** How long a picture must be missing, or replaced, before its image is deleted. */
   graceMs: number
+  /** The same of many that come together. 0: as few. */
+  graceManyMs: number
+  /** Whether this process stays. Else what has no grace waits by the clock, where many deletions come together. */
+  isDaemon: boolean
   /** How long a picture must be left alone before it is uploaded. */
   settleMs: number
   /** How long a credential may be used (§8). */

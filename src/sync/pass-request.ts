@@ -1,3 +1,4 @@
+import type { Millis } from '../protocol/clock.ts'
 import type { Deletions } from '../records/escrow.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { Looks } from './looks.ts'
@@ -41,6 +42,8 @@ export interface PassRequest {
 export interface Pass extends PassRequest {
   scopeOf: (mirror: MirrorPolicy) => Scope
   task: PassTask
+  /** By the wall clock. */
+  began: Millis
   /** The failures of the host that ended uploads or deletions early. */
   stopped: HostFailure[]
   /** The failure that kept albumd from looking for uploads in doubt, or null. */

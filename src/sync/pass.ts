@@ -9,7 +9,7 @@ import {
   deleteUnusedAlbums,
   forgetOldDeletions,
   recoverAlbumDeletions,
-  weighAhead,
+  weighDeletions,
 } from './deletions/index.ts'
 import { Looks } from './looks.ts'
 import { endingForOthers, type Pass, type PassReport, type PassRequest } from './pass-request.ts'
@@ -23,13 +23,14 @@ export async function runPass(context: EngineContext, request: PassRequest): Pro
   const { scopeOf = () => 'everything', task = 'mirror' } = request
   const looks = new Looks(context.lookAt)
   const underWay = new UnderWay((mirror, folders) => request.interruption.news?.add(mirror, folders))
-  const pass: Pass = { ...request, scopeOf, task, stopped: [], notRecovered: null, looks, underWay }
+  const began = context.clock.wall()
+  const pass: Pass = { ...request, scopeOf, task, began, stopped: [], notRecovered: null, looks, underWay }
   try {
     await reviewAccount(context, pass)
     await recoverUploads(context, pass)
     await recoverAlbumDeletions(context, pass)
     const seen = await scanMirrors(context, pass)
-    await weighAhead(context, pass, seen)
+    await weighDeletions(context, pass, seen)
     const scanned = await uploadPending(context, pass, seen)
     await deleteDueImages(context, pass, scanned)
     await deleteUnusedAlbums(context, pass)

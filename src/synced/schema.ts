@@ -5,10 +5,7 @@
  * Hashes are SHA-256 of a picture's bytes. A path lies below its mirror's root, with slashes; '' is the root. A reason is a
  * code with its facts (src/words/reasons.ts). What tables and columns mean, the types in tables/*.ts say. */
 const SCHEMA = `
-CREATE TABLE meta (
-  key   TEXT PRIMARY KEY,
-  value TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE mirrors (
   id         INTEGER PRIMARY KEY,
@@ -186,10 +183,7 @@ CREATE TABLE deletions (
   PRIMARY KEY (at, image)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE deleted (
-  remote_id TEXT PRIMARY KEY,
-  at        INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+CREATE TABLE deleted (remote_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE refuted (
   remote_id TEXT NOT NULL,
@@ -197,11 +191,7 @@ CREATE TABLE refuted (
   PRIMARY KEY (remote_id, hash)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE resend (
-  folder INTEGER NOT NULL,
-  name   TEXT NOT NULL,
-  PRIMARY KEY (folder, name)
-) STRICT, WITHOUT ROWID;
+CREATE TABLE resend (folder INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (folder, name)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE failures (
   folder          INTEGER NOT NULL REFERENCES folders,
@@ -380,6 +370,14 @@ DROP INDEX files_flat;
 CREATE INDEX files_flat ON files (folder, name) WHERE flat > 0 AND state = 'synced';
 `
 
+/** Of many deletions at once: until when the wall clock they wait at least, whether they are news, and which were edits. */
+const MANY_WAIT = `
+ALTER TABLE escrow ADD COLUMN many_until INTEGER;
+ALTER TABLE deletions ADD COLUMN edited INTEGER NOT NULL DEFAULT 0 CHECK (edited IN (0,1));
+UPDATE mirrors SET will_hold = 0;
+ALTER TABLE mirrors RENAME COLUMN will_hold TO many_news;
+`
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
 export const STEPS = [
   SCHEMA,
@@ -397,4 +395,5 @@ export const STEPS = [
   NO_SUSPECTS,
   NO_OTHERS_IMAGES,
   ALBUMS_BY_PROOF,
+  MANY_WAIT,
 ]

@@ -92,6 +92,11 @@ const KINDS = {
   said: (why: Reason | null) => (why === null ? 'it has not said why' : inWords(why)),
   folder: (path: string) => path || 'the root',
   refuser: refuserOf,
+  /** Null: while albumd does not run, nobody knows. */
+  until: (at: number | null) => (at === null ? '' : ` until ${localTime(at)}`),
+  /** The fullest folders; '' is the root. `others`: how many are not named. */
+  folders: ({ named, others }: { named: readonly string[]; others: number }) =>
+    `${named.map(folder => folder || 'the root').join(', ')}${others > 0 ? ` and ${inDigits(others)} more` : ''}`,
   /** How many others there are beside the one that is named. */
   more: (others: number) => (others > 0 ? ` and ${others} more` : ''),
   /** A name that may be missing. */

@@ -71,6 +71,8 @@ export const STATE_WORDS = {
   host_refused:
     'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {ms:span} more',
   image_held: '{of:image} is held, because {held:held}',
+  many_go: '{deletions:number} of {all:number} images were to be deleted together',
+  many_wait: '{of:image} waits longer than few would ({why:said})',
   image_stays: '{of:image} stays ({why:reason})',
   but_stays: 'but {why:reason}',
   an_older_version: 'an older version',
@@ -109,6 +111,8 @@ export const STATE_WORDS = {
   left_out_with_image: '{pictures:pictures} left out, with images kept',
   mirror_holds:
     'In {folder} {why:reason}. "albumd deletions list" shows them; "approve" has them done, "discard" keeps the images',
+  many_deletions:
+    '{deletions:number} images of {folder} go together, but wait{until:until} (in {folders:folders}). "albumd deletions approve" lets them go now, "albumd deletions discard" keeps them',
   no_sign_of_life:
     'albumd has given no sign of life for {ms:span}. Look for a disk or a network mount that hangs',
   config_refused: 'The new config was refused, so the one from before stays ({said})',
@@ -122,7 +126,6 @@ export const STATE_WORDS = {
     'notify.on_upload failed the last time it ran ({said}). Mend it; "albumd ls --json" has the addresses that it missed',
   store_is_away:
     'The store of account.shared is away ({said}). Until it answers, uploads go on at account.when_away of the rate, and deletions wait',
-  will_be_held: 'So many deletions will be held, and wait until you decide',
   guard_stops_deletions: 'nothing is deleted while {folder} is guarded',
   backlog_takes: ({ pictures, today, ms, nextDay, perDay, kept }: BacklogFacts) => {
     const rest = pictures - today

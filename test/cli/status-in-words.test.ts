@@ -120,9 +120,8 @@ describe('status', () => {
     [{ linked: 2 }, ['2 pictures', 'albumd adopt --verify'], []],
     [{ kept: 1 }, ['1 picture', 'as kept'], []],
     // What becomes of deletions in their grace.
-    [{ pending_deletions: 2 }, ['albumd deletions list', 'each', 'brings them back'], ['will be held']],
+    [{ pending_deletions: 2 }, ['albumd deletions list', 'each', 'brings them back'], []],
     [{ pending_deletions: 1 }, ['brings it back'], ['each']],
-    [{ pending_deletions: 2, will_be_held: true }, ['will be held', 'albumd restore /p --at TIME'], ['each']],
     [{ pending_deletions: 2, state: 'guarded' }, ['albumd restore OTHER_FOLDER --at TIME'], []],
   ])('of a mirror with %j', (changes, said, unsaid) => {
     const told = ofMirror(changes)

@@ -23,6 +23,7 @@ describe('a config in the units of the program', () => {
       mirrors: [{ folder: '/srv/photos', album: 'Photos', deletions: 'propagate', ignore: [] }],
       deletions: {
         grace: 600_000,
+        grace_many: 86_400_000,
         hold_above: 0.25,
         hold_min: 20,
       },

@@ -29,7 +29,7 @@ it('tells how many pictures lie outside their albums', () => {
     left_out: {},
     left_out_with_image: 0,
     oldest_unsynced: null,
-    will_be_held: false,
+    many: null,
   }
   const shown = (changes: object, ...others: object[]) => {
     const status = { mirrors: [{ ...mirror, ...changes }, ...others], blocks: [] }
@@ -40,8 +40,6 @@ it('tells how many pictures lie outside their albums', () => {
   expect(shown({})).toContain('>idle<')
   expect(shown({ pending_uploads: 5 })).toContain('>waiting<')
   expect(shown({ pending_uploads: 5, state: 'paused' })).toContain('>paused<')
-  expect(shown({})).not.toContain('held')
-  expect(shown({ will_be_held: true })).toContain('So many deletions will be held')
   const other = { ...mirror, folder: '/other', state: 'guarded' }
   expect(shown({}, other)).not.toContain('is deleted')
   expect(shown({ pending_deletions: 1 }, other)).toContain('Nothing is deleted while /other is guarded.')
@@ -68,7 +66,7 @@ it('says of pictures that are not sent what they wait for, and not how long they
     const status = {
       running: true,
       paused: null,
-      mirrors: [{ state, pending_uploads: 1, waits, will_be_held: false }],
+      mirrors: [{ state, pending_uploads: 1, waits, many: null }],
       backlog: { ...backlog, per_day: 9 },
       quota: { limit: 9 },
     }
@@ -96,11 +94,14 @@ it('says of pictures that are not sent what they wait for, and not how long they
 it('does not say that a picture needs a person which only waits for long', () => {
   const waits = { key: 'TOO_OLD', code: 'TOO_OLD', message: 'A picture has waited for 25 hours' }
   const held = { key: 'HELD', code: 'HELD', message: '3 deletions are held' }
+  const many = { key: 'MANY', code: 'MANY', message: '9 images wait' }
   const facts = (...alerts: Alert[]) => ({ recorded: { alerts }, problem: null }) as unknown as Facts
   expect(attention(facts(waits))).toBeNull()
   expect(late(facts(waits))!.text).toContain('A picture has waited for 25 hours')
   expect(attention(facts(waits, held))!.text).toContain('<h2>This needs you</h2>')
   expect(late(facts(held))).toBeNull()
+  // These stand with the deletions.
+  expect([attention(facts(many)), late(facts(many))]).toEqual([null, null])
 })
 
 it('names the mirror where deletions of several mirrors wait', () => {

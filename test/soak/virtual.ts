@@ -64,6 +64,7 @@ function yearOf(random: Random): History {
     files: [[random.next(), random.next()]],
     hold: { hold_above: 0.5, hold_min: 20 },
     graceMs: 600_000,
+    graceManyMs: 86_400_000,
     concurrency: 4,
     order: 'newest',
     setting: PLAIN_SETTING,

@@ -115,6 +115,8 @@ export async function openWorkshop(
     emit: emitted => events.push(emitted),
     lookAt: () => pool.look,
     graceMs: 0,
+    graceManyMs: 0,
+    isDaemon: true,
     openPicture: (root, path) => openPicture(root, path, { changed: () => new PictureChanged(), buffers }),
     allowance: ALLOWANCE,
     settleMs: 0,

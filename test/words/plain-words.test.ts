@@ -92,6 +92,10 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   keep: [{ images: 1 }, { images: 2 }],
   image_held: [{ held: 'held' }, { held: 'unproved' }],
   deletions_wait: [{ deletions: 1 }, { deletions: 2 }],
+  many_deletions: [
+    { folders: { named: ['a', ''], others: 0 } },
+    { folders: { named: ['a'], others: 2 }, until: null },
+  ],
   looked_for_again: [{ until: null }, { until: 0 }],
   backlog_takes: [
     { pictures: 9, today: 9, ms: 90_000, nextDay: null },

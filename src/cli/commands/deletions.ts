@@ -1,11 +1,11 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
 import { type ShownStep, stepInWords } from '../../daemon/report/step.ts'
 import { systemClock } from '../../protocol/clock.ts'
-import { fullPath } from '../../sync/tree-path.ts'
+import { folderAbove, fullPath } from '../../sync/tree-path.ts'
 import { because, inWords, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
-import { configCommand, jsonOption, locationsToActOn, pathToActOn } from '../options.ts'
+import { configCommand, flag, jsonOption, locationsToActOn, pathToActOn } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { printJson, printLine } from '../terminal/output.ts'
 import { rowsInWords } from './why.ts'
@@ -20,11 +20,12 @@ export const deletionsCommand = configCommand(
         type: 'string',
         describe: 'Only what waits at and below this path, in its grace too',
       })
-      .options(jsonOption)
-      .example('$0 deletions list', 'What is held, and what is deleted when')
+      .options({ all: flag('list: a line a picture, instead of a line a folder'), ...jsonOption })
+      .example('$0 deletions list', 'How many wait in which folder, and until when')
       .example('$0 deletions discard Holiday/a.jpg', 'Keep its image for good, held or not')
-      .example('$0 deletions approve Holiday', 'Let what was below Holiday go now, held or not'),
-  async (config, { action, path: given, json }, onInterrupts) => {
+      .example('$0 deletions approve Holiday', 'Let what was below Holiday go now, held or not')
+      .epilogue('Without a path, approve and discard are for all that waits.'),
+  async (config, { action, path: given, all, json }, onInterrupts) => {
     let deletions: PendingDeletion[]
     let told: Told = action
     const { listPending, stillPending } = await import('../../daemon/commands/deletions.ts')
@@ -44,8 +45,10 @@ export const deletionsCommand = configCommand(
       else if (action === 'approve')
         deletions = readState(config, synced => stillPending(config, synced, deletions, systemClock.wall()))
     }
+    const oneMirror = config.mirrors.length === 1
     if (json) printJson({ action, deletions })
-    else report(deletions, told, given, config.mirrors.length === 1)
+    else if (told === 'list' && !all && deletions.length > 1) reportFolders(deletions, oneMirror)
+    else report(deletions, told, given, oneMirror)
     return EXIT.inSync
   },
 )
@@ -66,7 +69,7 @@ const AFTERWARDS = {
 }
 
 const DECIDE =
-  '"albumd deletions approve PATH" lets an image go at once, "discard PATH" keeps it for good, and "albumd restore FOLDER --at TIME" brings its picture back.'
+  '"albumd deletions approve PATH" lets an image, a folder or all go at once, "discard PATH" keeps them for good, "list --all" names them, and "albumd restore FOLDER --at TIME" brings pictures back.'
 
 /** Prints the deletions, and what happens to them now. `oneMirror`: whether the config has only one. */
 function report(
@@ -77,7 +80,7 @@ function report(
 ): void {
   const where = path === undefined ? '' : ` at or below ${printable(path)}`
   if (deletions.length === 0) {
-    printLine(told === 'list' ? `nothing waits to be deleted${where}, by the last scan` : 'nothing is held')
+    printLine(told === 'list' ? `nothing waits to be deleted${where}, by the last scan` : 'nothing waits')
     return
   }
   if (told !== 'list') printLine(BEFORE[told])
@@ -97,6 +100,26 @@ function report(
     else printLine([`${all}:`, ...rowsInWords(next.map(step => ['next', stepInWords(step)]))].join('\n'))
   }
   if (told === 'list') printLine(DECIDE)
+}
+
+/** A line a folder, with how many images wait there for the same, and until when the last of them does. */
+function reportFolders(deletions: readonly PendingDeletion[], oneMirror: boolean): void {
+  const others = new Set<string>()
+  const alike = Map.groupBy(deletions, ({ mirror, path, state, next: [first] }) =>
+    [fullPath(mirror, folderAbove(path)), state, first!.code].join('\n'),
+  )
+  for (const group of alike.values()) {
+    const { mirror, path } = group[0]!
+    const folder = folderAbove(path)
+    const [first, ...more] = group.length === 1 ? group[0]!.next : ofSeveral(group[0]!)
+    const ends = group.flatMap(({ goes_at }) => goes_at ?? []).sort()
+    const what = stepInWords({ ...first!, at: ends.at(-1) ?? null })
+    const shown = oneMirror && folder !== '' ? folder : fullPath(mirror, folder)
+    printLine(`${printable(shown)} (${count(group.length, 'image')}): ${what}`)
+    for (const step of more) others.add(stepInWords(step))
+  }
+  for (const line of rowsInWords([...others].map(step => ['next', step]))) printLine(line)
+  printLine(DECIDE)
 }
 
 /** The steps of one of several images, without what only this one has: its name and where its picture lies now. */

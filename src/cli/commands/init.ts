@@ -33,7 +33,11 @@ const OPTIONS = {
     default: [] as string[],
     describe: "The folders' albums, in their order; else named as the folders are",
   },
-  deletions: { choices: ['propagate', 'keep'], describe: 'propagate: a mirror; keep: a backup' },
+  deletions: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'How long the images of many deleted pictures stay, such as 7d; propagate: 1d; keep: a backup',
+  },
   check: { type: 'boolean', default: true, describe: 'Whether the host is asked; --no-check: it is not' },
 } as const
 
@@ -54,7 +58,7 @@ export const initCommand = command(
       if (existsSync(path)) throw thereAlready(path)
     if (args.album.length > args.folder.length)
       throw new Problem('--album is given more often than --folder. Give one for each folder')
-    const { Asker } = await import('../init/asker.ts')
+    const { Asker } = await import('../terminal/asker.ts')
     const { agreeOnHost, agreeOnKey, agreeOnMirrors } = await import('../init/answers.ts')
     const asker = new Asker(process.stdin, process.stdout)
     if (asker.person) printLine('Ctrl-C ends this; nothing is written before the end.\n')

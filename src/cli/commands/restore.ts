@@ -163,7 +163,7 @@ async function restoreAt(
 
 /** Asks a person at a terminal whether to restore into a mirror. Throws Problem when the answer is no. */
 async function askFirst(folder: string, preview: () => ReturnType<typeof previewMoment>): Promise<void> {
-  const { Asker } = await import('../init/asker.ts')
+  const { Asker } = await import('../terminal/asker.ts')
   const asker = new Asker(process.stdin, process.stdout)
   try {
     if (!asker.person) return

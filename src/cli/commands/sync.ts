@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import type { VerifiedInWords } from '../../daemon/commands/sync.ts'
 import type { Operation, Planned, PlannedInWords } from '../../daemon/engine/rehearsal.ts'
+import type { MirrorStatus } from '../../daemon/report/mirror-status.ts'
 import type { MirrorLocation } from '../../sync/scan/index.ts'
 import { fileAt, fullPath } from '../../sync/tree-path.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
-import { because, codeOf, inWords, type Reason } from '../../words/reasons.ts'
+import { because, codeOf, factOf, inWords, type Reason } from '../../words/reasons.ts'
 import { count, inDigits, localTime, printable, sizeInWords } from '../../words/text.ts'
+import { carryOut } from '../carry-out.ts'
 import { onePass } from '../one-pass.ts'
 import {
   configCommand,
@@ -44,7 +46,8 @@ export const syncCommand = configCommand(
       .epilogue(
         'At the end of the pass sync deletes the images of pictures that its scan found gone, after it has ' +
           'looked at each path again. deletions.grace is for run: images that run has in grace keep it, and ' +
-          'holds apply. If albumd run runs, it makes the pass, with its grace, and Ctrl-C ends only the ' +
+          'holds apply. Many deletions wait (exit code 3; at a terminal it asks), for "albumd deletions approve" or for ' +
+          'the first sync that begins deletions.grace_many later. If albumd run runs, it makes the pass, with its grace, and Ctrl-C ends only the ' +
           'watching. If albumd is paused, sync does nothing but say so (exit code 3). With paths, what waits ' +
           'elsewhere goes on waiting, for run or the next sync, and the summary and the exit code tell of the paths alone. If nothing of them is left, the host is not asked. A path that is left out is refused before anything is sent, and an empty file, which may still be written, makes the exit code 3. put sends pictures too, and deletes nothing.',
       ),
@@ -64,7 +67,11 @@ export const syncCommand = configCommand(
         : [],
     )
     const shown = { json, quiet, notReady }
-    const { exitCode, result, told } = await onePass(config, 'sync', request, shown, onInterrupts)
+    let pass = await onePass(config, 'sync', request, shown, onInterrupts)
+    const mayAsk = !json && !quiet && named.length === 0
+    if (mayAsk && (await decideMany(config, pass.result.mirrors, onInterrupts)))
+      pass = await onePass(config, 'sync', request, shown, onInterrupts)
+    const { exitCode, result, told } = pass
     if (exitCode !== EXIT.inSync && !json) await sayFailedBefore(config, places, told)
     const leavesOut = ({ left_out }: Pick<MirrorSummary, 'left_out'>) =>
       Object.values(left_out).some(n => n > 0)
@@ -73,6 +80,41 @@ export const syncCommand = configCommand(
     return exitCode
   },
 )
+
+/** Asks a person at a terminal about deletions that wait because they are many. Returns whether one was approved. */
+async function decideMany(
+  config: Config,
+  mirrors: readonly MirrorStatus[],
+  onInterrupts: OnInterrupts,
+): Promise<boolean> {
+  // Where others are held, a person looks at all of them first.
+  const asked = mirrors.flatMap(({ folder, many, held_deletions }) =>
+    many && held_deletions === 0 ? [{ folder, ...many }] : [],
+  )
+  if (asked.length === 0 || !process.stdin.isTTY || !process.stdout.isTTY) return false
+  const { Asker } = await import('../terminal/asker.ts')
+  const asker = new Asker(process.stdin, process.stdout)
+  let isApproved = false
+  try {
+    for (const { folder: path, deletions, until, folders } of asked) {
+      const ends = until === null ? null : Date.parse(until)
+      asker.tell(factOf(because('many_deletions', { folder: path, deletions, folders, until: ends })))
+      const answer = await asker.ask({
+        option: 'deletions',
+        words: `Delete ${deletions === 1 ? 'it' : 'them'} now (yes), keep for good (keep), or let wait (no)?`,
+        fallback: 'no',
+        check: word => (['yes', 'keep', 'no'].includes(word) ? null : 'must be yes, keep or no'),
+      })
+      if (answer === 'no') continue
+      const action = answer === 'yes' ? 'approve' : 'discard'
+      await carryOut(config, 'deletions', { action, path, most: deletions }, onInterrupts())
+      isApproved ||= answer === 'yes'
+    }
+  } finally {
+    asker.close()
+  }
+  return isApproved
+}
 
 /** Says why named pictures failed earlier that were not tried again. `told`: the whole paths of those that were. */
 async function sayFailedBefore(

@@ -78,4 +78,4 @@ function inWords(
 }
 
 const STILL =
-  'Where these are too many at once, they are held until "albumd deletions approve". Where the daemon runs, it gives them its grace first.'
+  'Where these are too many at once, they are held until "albumd deletions approve"; many wait for deletions.grace_many, and few for the grace of the daemon, where it runs.'

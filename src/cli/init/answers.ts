@@ -11,7 +11,7 @@ import { CREDENTIAL_LIFETIME_MS, REQUESTS_PER_SECOND } from '../../protocol/limi
 import { albumNameOf } from '../../sync/album.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { sayWarning } from '../read-config.ts'
-import type { Asker } from './asker.ts'
+import type { Asker } from '../terminal/asker.ts'
 import { type Draft, faultIn, faultOf } from './draft.ts'
 
 /** The options of `albumd init` that answer questions. */
@@ -167,16 +167,27 @@ export async function agreeOnMirrors(
     })
     mirrors.push({ folder, album })
   } while (mirrors.length < folders.length || (asker.person && folders.length === 0))
+  const isWord = (word: string) => word === 'propagate' || word === 'keep'
   const answer = await asker.ask({
     option: 'deletions',
     words:
-      'When a picture is deleted or changed here, give up its old image too (propagate: a mirror), or keep it (keep: a backup)?',
+      'When many pictures are deleted or changed here at once, how long do their old images stay on the host, so that you can still say no (a time such as 7d), or does every image stay for good (keep: a backup)?',
     given: deletions,
-    fallback: 'propagate',
-    check: word => (['propagate', 'keep'].includes(word) ? null : 'must be propagate or keep'),
+    fallback: DEFAULT_MANY,
+    check: word =>
+      isWord(word) ? null : faultIn({ ...draft, deletions: { grace_many: word } }, 'deletions.grace_many'),
   })
-  for (const mirror of mirrors) mirror.deletions = answer
+  for (const mirror of mirrors) mirror.deletions = answer === 'keep' ? 'keep' : 'propagate'
+  if (!isWord(answer)) draft.deletions = { grace_many: answer }
+  asker.tell(
+    answer === 'keep'
+      ? 'No image is ever deleted, whatever becomes of its picture.'
+      : `The images of few pictures go after 10 minutes, of many after ${isWord(answer) ? DEFAULT_MANY : answer} (you are told), and of very many only when you approve it.`,
+  )
 }
+
+/** The default of deletions.grace_many. */
+const DEFAULT_MANY = '1d'
 
 const NO_MORE = 'no more'
 

@@ -15,6 +15,7 @@ export interface Draft {
   file: string
   host: { base_url: string; api_key_file?: string; ca_file?: string; plan?: string }
   mirrors: { folder: string; album: string; deletions?: string }[]
+  deletions?: { grace_many: string }
 }
 
 /** Valid values for keys that have no answer yet, so that other keys can be checked. */
@@ -22,10 +23,11 @@ const HOST = { base_url: 'https://images.example.com/api/v1' }
 const MIRRORS = [{ folder: '/srv/photos', album: 'Photos' }]
 
 /** What is wrong with one key, found by the checks of a config. Null: nothing is wrong. */
-export function faultIn({ file, host, mirrors }: Draft, key: string): string | null {
+export function faultIn({ file, host, mirrors, deletions }: Draft, key: string): string | null {
   const config = {
     host: host.base_url === '' ? { ...host, ...HOST } : host,
     mirrors: mirrors.length === 0 ? MIRRORS : mirrors,
+    ...(deletions && { deletions }),
   }
   return faultOf(() => parseConfig(configText(config, ''), { file, env: process.env }), key)
 }

@@ -1,7 +1,7 @@
 import type { Ora } from 'ora'
 import { systemClock } from '../../protocol/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
-import { count, inDigits, printable, sizeInWords, spanInWords } from '../../words/text.ts'
+import { count, inDigits, localTime, printable, sizeInWords, spanInWords } from '../../words/text.ts'
 
 /** The widest and the narrowest bar, in columns of the terminal. */
 const WIDEST = 30
@@ -230,6 +230,8 @@ export function eventInWords(emitted: SpokenEvent): string | null {
         : `deleted the image of ${printable(emitted.path)}`
     case 'deletions_held':
       return `held: ${count(emitted.images, 'image')} would be deleted, beside ${count(emitted.pictures, 'picture')} that stay; see albumd deletions list`
+    case 'deletions_many':
+      return `many: ${count(emitted.images, 'image')} would be deleted, and wait until ${localTime(emitted.until)}; see albumd deletions list`
     case 'image_kept':
       return `did not delete the image of ${printable(emitted.path)}: ${printable(emitted.reason)}`
     case 'scan_started':

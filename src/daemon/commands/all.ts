@@ -110,8 +110,7 @@ export async function carryOutHere<N extends CommandName>(
     const held = shared && (await openClaims(config, shared, synced, interruption, { take, say: output.say }))
     claims = held?.claims ?? null
     if (held) interruption = held.interruption
-    // A grace passes only while a daemon runs. A daemon that begins gives its grace to what a command has found gone.
-    const options = { patience: PATIENCE, graceMs: 0, shared, claims }
+    const options = { patience: PATIENCE, isDaemon: false, shared, claims }
     const bus = new Bus()
     bus.on('pass', output.emit)
     onUpload.listen(bus, config.notify.on_upload, synced)

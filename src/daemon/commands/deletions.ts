@@ -12,7 +12,7 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileAtPath } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because, codeOf } from '../../words/reasons.ts'
+import { because, codeOf, type ReasonCode } from '../../words/reasons.ts'
 import { count, inDigits, isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { keptImages } from '../report/explain.ts'
@@ -22,11 +22,12 @@ import { deletionWaits, waitsForPerson } from '../report/waits.ts'
 import { stateFiles } from '../state/claim.ts'
 import { type Command, isMeant, NotPossible, refuseSeveral } from './command.ts'
 
-/** `path`: absolute, or below a mirror's folder. Without it all held deletions are meant. */
+/** `path`: absolute, or below a mirror's folder. Without it all deletions are meant. */
 interface DeletionsRequest {
   action: 'approve' | 'discard'
   path?: string | undefined
-  /** How many held deletions the person has seen. When more are held by now, the command refuses. */
+  /** How many deletions the person has seen that are held, or wait as many: those are meant. When there are more by now, the
+   * command refuses. */
   most?: number | undefined
 }
 
@@ -38,12 +39,12 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
   }),
   async carryOut({ config, synced }, { action, path, most }) {
     const now = systemClock.wall()
-    const held = listHeld(config, synced, path)
-    const waiting = path === undefined ? held : listPending(config, synced, path, now)
+    const seen = most === undefined ? null : listToDecide(config, synced, path, now)
+    const meant = seen ?? listPending(config, synced, path, now)
     const isAhead = action === 'discard' && path !== undefined && most === undefined
     const gone = isAhead ? goneUnnoticed(config, synced, path) : []
     const ahead = gone.map(picture => keptNow(picture, now))
-    const named = [...waiting, ...ahead].map(({ mirror }) => mirror)
+    const named = [...meant, ...ahead].map(({ mirror }) => mirror)
     if (path !== undefined && named.length === 0)
       throw new NotPossible(
         isKept(config, synced, path)
@@ -51,12 +52,10 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
           : `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
       )
     refuseSeveral(path, named)
-    if (most !== undefined && held.length > most)
+    if (seen && seen.length > most!)
       throw new NotPossible(
-        `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most)}. Look at the list again, then ${action}`,
+        `${count(seen.length, 'deletion')} ${seen.length === 1 ? 'waits' : 'wait'} now, and you saw ${inDigits(most!)}. Look at the list again, then ${action}`,
       )
-    // `most`: the person has seen only what is held, so what is in its grace at the path is not meant.
-    const meant = most === undefined ? waiting : held
     const decide = action === 'approve' ? approved : kept
     await synced.commit(tx => {
       decide(tx, imagesOf(synced, meant), now)
@@ -105,7 +104,7 @@ function keptNow({ root, path, image }: GonePicture, now: number): PendingDeleti
   return {
     mirror: root,
     path,
-    state: 'grace',
+    state: 'grace' as const,
     approved: false,
     reason: 'deleted',
     moved_to: null,
@@ -124,8 +123,9 @@ function imagesOf({ images }: Synced, deletions: readonly PendingDeletion[]): nu
 
 /** An image that waits for its deletion, as `deletions --json` shows it. */
 export interface PendingDeletion {
-  /** held: the image is deleted only after a person has approved it. grace: it is deleted by itself. */
-  state: 'held' | 'grace'
+  /** held: the image is deleted only after a person has approved it. grace, many: it is deleted by itself; as one of many
+   * it waits longer. */
+  state: 'held' | 'many' | 'grace'
   /** ISO 8601. Null: nobody can tell, because the image is held, no daemon runs, or something stops the deletion. */
   goes_at: string | null
   /** What the deletion waits for, as `why` says it. */
@@ -146,17 +146,19 @@ export interface PendingDeletion {
   image_id: string
 }
 
-/** The held deletions of the config's mirrors, or those at and below `path`. At most `most` of each mirror. */
-export function listHeld(
+/** The deletions of the config's mirrors that are held or wait as many, or those at and below `path`. At most `most` of each
+ * mirror. */
+export function listToDecide(
   config: Config,
   synced: Synced,
-  path?: string,
+  path: string | undefined,
+  now: Millis,
   most = Number.MAX_SAFE_INTEGER,
 ): PendingDeletion[] {
-  return listed(config, synced, path, ({ id }) => synced.escrow.held(id, most), 0)
+  return listed(config, synced, path, ({ id }) => synced.escrow.toDecide(id, most), now)
 }
 
-/** Like `listHeld`, with the images whose grace runs or has ended. */
+/** Like `listToDecide`, with all others. */
 export function listPending(
   config: Config,
   synced: Synced,
@@ -189,12 +191,12 @@ function listed(
       return {
         mirror,
         path,
-        state: waitsForPerson(entry) ? 'held' : 'grace',
+        state: waitsForPerson(entry) ? 'held' : entry.many_until === null ? 'grace' : 'many',
         approved: state === 'approved',
         reason,
         moved_to: movedTo(synced, image)?.path ?? null,
         since: isoTime(since),
-        goes_at: codeOf(own!.why) === 'grace_runs' ? isoTime(own!.until) : null,
+        goes_at: TIMED.has(codeOf(own!.why)) ? isoTime(own!.until) : null,
         next: next.map(showStep),
         size: image.size,
         cdn_url: image.cdn_url,
@@ -203,6 +205,9 @@ function listed(
     })
   })
 }
+
+/** What has the time at which an image goes. */
+const TIMED: ReadonlySet<ReasonCode> = new Set(['grace_runs', 'many_wait'])
 
 /** What happens with the image of a picture that is on the disk again, and that no scan has found yet. */
 function thereAgain(running: boolean): Wait[] {

@@ -103,6 +103,7 @@ function* checkOthers(config: Config): Generator<Finding> {
 /** What each row of the table of checks is about. Of the host's refusals the doctor speaks by endpoint. */
 const ABOUT: Readonly<Record<string, Check>> = {
   HELD: 'folder',
+  MANY: 'folder',
   FAILED: 'folder',
   GONE_ON_HOST: 'folder',
   TOO_OLD: 'folder',

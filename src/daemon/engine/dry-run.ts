@@ -61,7 +61,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
       const failed = new Set<string>()
       let stopped: Reason | null = null
       const context = {
-        ...settingsOf(config),
+        ...settingsOf(config, isRunning),
         concurrency: TOGETHER,
         ...memoryAtStart(config, synced),
         synced,
@@ -73,7 +73,6 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
         openPicture: (root: string, path: string, cut: AbortSignal) =>
           openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers, isUnlike }),
         lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended).look,
-        graceMs: isRunning ? config.deletions.grace : 0,
       }
       const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }))
       await rehearse(

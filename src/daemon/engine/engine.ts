@@ -29,8 +29,7 @@ import { memoryAtStart, settingsOf } from './settings.ts'
 export interface EngineOptions {
   /** How many failures of the host a pass waits out, and for how long at most: see `Patience`. */
   patience: { attempts: number; maxDelayMs: number }
-  /** How long a picture must be gone before its image is deleted. */
-  graceMs: number
+  isDaemon: boolean
   /** What the machines of the account share. Null: this machine uses the account as if it were alone. */
   shared: SharedAccount | null
   /** This machine's claims on its albums. Null: as for `shared`. */
@@ -54,7 +53,7 @@ export function openEngine(
   config: Config,
   access: Access,
   state: State,
-  { patience, graceMs, claims, shared }: EngineOptions,
+  { patience, isDaemon, claims, shared }: EngineOptions,
   bus: Bus,
 ) {
   const remote = openRemote(config.host, access, state.earlier, shared?.windowOf, {
@@ -96,9 +95,8 @@ export function openEngine(
         return results
       }
     },
-    ...settingsOf(config),
+    ...settingsOf(config, isDaemon),
     ...memoryAtStart(config, state.synced),
-    graceMs,
     running: state.running,
   }
   if (shared) recordMachines(shared, state.synced, systemClock.wall, bus.note)

@@ -188,8 +188,14 @@ function whyUploaded(
 
 /** An image that the pass leaves in escrow. `kept`: why the pass has not deleted it; null: it was not its turn. */
 function leftInEscrow({ images }: Synced, mirror: string, entry: EscrowRow, kept: Reason | null): Planned {
-  const { image, path, reason } = entry
+  const { image, path, reason, many_until, why } = entry
   const operation = waitsForPerson(entry) ? 'hold' : 'wait'
   const cdn_url = images.byId(image)?.cdn_url ?? null
-  return { operation, mirror, path, why: kept ?? WHY_IN_ESCROW[reason], cdn_url }
+  return {
+    operation,
+    mirror,
+    path,
+    why: kept ?? (many_until === null ? null : why) ?? WHY_IN_ESCROW[reason],
+    cdn_url,
+  }
 }

@@ -8,8 +8,8 @@ import { IncompletePictures, RecoveryPace } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { allowanceOf } from '../report/quota-status.ts'
 
-/** What the config says to the engine. */
-export function settingsOf(config: Config): Omit<EngineSettings, 'graceMs'> {
+/** What the config says to the engine. A grace passes only while a daemon runs, which gives it to what a command found gone. */
+export function settingsOf(config: Config, isDaemon: boolean): EngineSettings {
   const { deletions, host, uploads, watch } = config
   return {
     allowance: allowanceOf(config),
@@ -17,6 +17,9 @@ export function settingsOf(config: Config): Omit<EngineSettings, 'graceMs'> {
     concurrency: uploads.concurrency,
     order: uploads.order,
     hold: deletions,
+    graceMs: isDaemon ? deletions.grace : 0,
+    graceManyMs: deletions.grace_many,
+    isDaemon,
     uploadForm: host.upload_form,
     credentialLifetimeMs: host.credential_lifetime,
   }

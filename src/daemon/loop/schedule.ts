@@ -182,7 +182,7 @@ export function dueMs(
   const mirrors = synced.mirrors.idsOf(config.mirrors)
   const due = [
     { at: rescan.at(), now: clock.wall() },
-    { at: synced.escrow.nextDue(mirrors), now: running() },
+    { at: synced.escrow.nextDue(mirrors, clock.wall()), now: running() },
     { at: synced.failures.nextDue(), now: clock.wall() },
     { at: pauseAt(synced, clock.wall())?.until ?? null, now: clock.wall() },
     // From this time on the upload in doubt can't arrive any more, so recovery can decide about it.

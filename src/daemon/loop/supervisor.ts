@@ -187,9 +187,9 @@ async function runSession(
   try {
     manager?.ready()
     shared = await openSharedAccount(config, access, synced)
-    const { grace: graceMs } = config.deletions
+    const { grace: graceMs, grace_many: graceManyMs } = config.deletions
     await synced.commit(tx => {
-      givenGrace(tx, running(), graceMs)
+      givenGrace(tx, { running: running(), graceMs, graceManyMs })
       tx.meta.set('config', fingerprintOf(config))
       record(tx)
     })
@@ -203,7 +203,7 @@ async function runSession(
       interruption = held.interruption
     }
     const claims = held?.claims ?? null
-    engine = openEngine(config, access, state, { patience: PATIENCE, graceMs, shared, claims }, bus)
+    engine = openEngine(config, access, state, { patience: PATIENCE, isDaemon: true, shared, claims }, bus)
     const loop = new Loop({
       config,
       engine,

@@ -35,11 +35,16 @@ export interface Check {
 }
 
 /** Alerts that end by themselves. They tell that something takes long. */
-const PASSING: ReadonlySet<string> = new Set(['TOO_OLD', 'STORE_NEW'])
+const PASSING: ReadonlySet<string> = new Set(['TOO_OLD', 'STORE_NEW', 'MANY'])
 
 /** Whether a person must end the alert. */
 export function isForPerson({ code }: Pick<Alert, 'code'>): boolean {
   return !PASSING.has(code)
+}
+
+/** Whether the alert says that something is wrong. That many deletions wait is told, so that a person may say no. */
+export function isTrouble({ code }: Pick<Alert, 'code'>): boolean {
+  return code !== 'MANY'
 }
 
 export interface Health {
@@ -132,6 +137,13 @@ function* ofMirrors(status: Known, config: HealthConfig, env: NodeJS.ProcessEnv 
     if (deletions > 0) {
       const why = because('deletions_wait', { deletions })
       yield row('HELD', because('mirror_holds', { folder, why }), { key: `HELD ${folder}`, folder })
+    }
+  for (const { folder, many } of mirrors)
+    if (many) {
+      const { deletions, folders, news: isAlert } = many
+      const until = many.until === null ? null : Date.parse(many.until)
+      const why = because('many_deletions', { folder, deletions, folders, until })
+      yield row('MANY', why, { key: `MANY ${folder}`, folder, isAlert })
     }
 }
 

@@ -7,7 +7,7 @@ import { Bell } from '../bell.ts'
 import type { Bus } from '../events.ts'
 import { orNull } from '../or-null.ts'
 import { statusOf } from '../report/status.ts'
-import { type Alert, type Health, healthOf } from './health.ts'
+import { type Alert, type Health, healthOf, isTrouble } from './health.ts'
 import { runCommand } from './run-command.ts'
 
 export type NotifyConfig = Pick<Config['notify'], 'heartbeat' | 'every' | 'on_trouble'>
@@ -39,7 +39,7 @@ const COMMAND_MS = 60_000
 /** How many alerts a message names. It says only the number of the others. */
 const ALERTS_SAID = 10
 
-/** Sends a heartbeat while there is no alert, and runs a command when the alerts change; one at a time, failures are
+/** Sends a heartbeat while there is no trouble, and runs a command when the alerts change; one at a time, failures are
  * borne. */
 export class Notifier {
   readonly #options: Required<NotifierOptions>
@@ -128,7 +128,7 @@ export class Notifier {
   async #beat({ alerts, oldestUnsyncedMs }: Health, stop: AbortSignal): Promise<number> {
     const { clock, note, beat } = this.#options
     const { heartbeat, every } = this.#notify
-    if (heartbeat === undefined || alerts.length > 0) return Number.POSITIVE_INFINITY
+    if (heartbeat === undefined || alerts.some(isTrouble)) return Number.POSITIVE_INFINITY
     if (clock.monotonic() < this.#beatAt) return this.#beatAt
     this.#beatAt = clock.monotonic() + every
     const problem = await beat(heartbeat, oldestUnsyncedMs, stop)
@@ -161,6 +161,7 @@ const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
   'uploads_stopped',
   'picture_failed',
   'deletions_held',
+  'deletions_many',
 ])
 
 /** Shows the notifier the health of a daemon with one state and config. Returns functions that end this. */

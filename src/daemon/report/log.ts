@@ -139,6 +139,10 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
     'warn',
     'too many images were to be deleted at once, so these `images` wait for a person; `pictures` are those that keep theirs',
   ],
+  deletions_many: [
+    'warn',
+    'many images are to be deleted together, so these `images` wait longer; `pictures` are those that keep theirs',
+  ],
   audit_found: ['warn', 'an audit found a difference between the host and the records'],
   audit_finished: ['info', 'every album was compared with the records'],
   audit_waits: ['warn', 'the host refused a request, so the audit waits'],

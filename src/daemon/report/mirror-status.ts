@@ -8,7 +8,7 @@ import { isoTime } from '../../words/text.ts'
 import { pauseAt } from '../state/pause.ts'
 import { claimsInRecords } from './claims.ts'
 import { type ShownStep, showStep, stepInWords, wait } from './step.ts'
-import { accountWaits, type WaitContext } from './waits.ts'
+import { accountWaits, timeOf, type WaitContext } from './waits.ts'
 
 /** A mirror in `status --json`. Times are ISO 8601. */
 export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced' | 'pending_since'> {
@@ -25,13 +25,23 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced' | 'p
   needs_person: boolean
   /** Whether a scan of the mirror has begun. Before the first scan all counts are 0, as for an empty folder. */
   looked_at: boolean
-  /** Whether `pending_deletions` are more than `hold_above` and `hold_min` allow, so that they will be held. */
-  will_be_held: boolean
+  /** Those of `pending_deletions` that wait for `grace_many`, because so many came together. Null: none do. */
+  many: ManyStatus | null
   /** Pictures that failed, and whose image of before is still on the host. */
   failed_with_image: number
   /** The path of the first picture of those in `gone_on_host`. Null: there is none. */
   first_gone_on_host: string | null
   oldest_unsynced: string | null
+}
+
+export interface ManyStatus {
+  deletions: number
+  /** When the last of them goes, ISO 8601. Null: nobody knows while no daemon runs. */
+  until: string | null
+  /** The folders that most of them were in, below the mirror; '' is the root. */
+  folders: { named: string[]; others: number }
+  /** Whether pictures are gone in such numbers, not edited alone. */
+  news: boolean
 }
 
 /** What pictures wait for. `pictures`: how many; null: all of the mirror, because it stands with the account. */
@@ -63,10 +73,27 @@ export function mirrorStatus(
     ...summary,
     // Files that can't be recorded, because their names are not UTF-8. They are added here; `failed` counts them already.
     files: summary.files + namesNotUtf8.filter(name => formatOfName(name) !== null).length,
-    will_be_held: row?.will_hold === 1 && summary.pending_deletions > summary.approved_deletions,
+    many: row && summary.pending_deletions > 0 ? manyOf(context, row) : null,
     failed_with_image: summary.failed > 0 ? synced.summaries.failedWithImage(id) : 0,
     first_gone_on_host: summary.gone_on_host > 0 ? synced.summaries.firstGone(id) : null,
     oldest_unsynced: isoTime(summary.oldest_unsynced),
+  }
+}
+
+/** So many folders are named. */
+const FOLDERS_NAMED = 3
+
+function manyOf(context: WaitContext, { id, many_news }: MirrorRow): ManyStatus | null {
+  const { escrow } = context.synced
+  const { deletions, due_at, until } = escrow.many(id)
+  if (deletions === 0) return null
+  const folders = escrow.manyIn(id).map(({ folder }) => folder.replace(/\/$/, ''))
+  const ends = due_at === 0 ? until : context.running ? timeOf(context, due_at) : null
+  return {
+    deletions,
+    until: isoTime(ends),
+    folders: { named: folders.slice(0, FOLDERS_NAMED), others: Math.max(0, folders.length - FOLDERS_NAMED) },
+    news: many_news === 1,
   }
 }
 

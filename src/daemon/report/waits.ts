@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { type Millis, systemClock } from '../../protocol/clock.ts'
-import { graceOf } from '../../records/escrow.ts'
+import { type Grace, graceOf } from '../../records/escrow.ts'
 import { needsPerson, remedyOfCode } from '../../remote/failures.ts'
 import { lossEndsAt, runningTime } from '../../sync/clock.ts'
 import { doubtAbout } from '../../sync/deletions/index.ts'
@@ -149,10 +149,10 @@ function ownWait(context: WaitContext, entry: EscrowRow, of: ImageName): Wait {
   const { synced, running, now } = context
   const { state, due_at, postponed, why, why_at } = entry
   if (state === 'held' || state === 'unproved') return wait(because('image_held', { of, held: state }))
-  const willHold = state === 'grace' && synced.mirrors.byId(entry.mirror)?.will_hold === 1
-  if (willHold && synced.escrow.isCounted(entry.image)) return wait(because('will_be_held'))
   const ms = due_at - runningTime(synced, context)
-  const until = running ? now + ms : null
+  const until = running ? timeOf(context, due_at) : null
+  if (entry.many_until !== null && isInGrace(context, entry))
+    return wait(because('many_wait', { of, why }), ms > 0 ? until : entry.many_until)
   if (ms > 0 && postponed === 0) return wait(because('grace_runs', { of, ms }), until)
   if (ms > 0) return wait(because('host_refused', { of, ms, why }), until, why_at)
   return why
@@ -160,13 +160,23 @@ function ownWait(context: WaitContext, entry: EscrowRow, of: ImageName): Wait {
     : wait(because('goes_next', { of }), running ? now : null)
 }
 
-/** Whether the image waits for the end of its grace, which passes only while a daemon runs. */
+/** When a running time comes, if albumd runs on. */
+export function timeOf(context: WaitContext, running: number): Millis {
+  return context.now + running - runningTime(context.synced, context)
+}
+
+function graceNow(context: WaitContext, entry: EscrowRow): Grace {
+  return graceOf(entry, runningTime(context.synced, context), context.now)
+}
+
+/** Whether the image waits for the end of its grace, which passes only while a daemon runs, or as one of many by the clock. */
 export function isInGrace(context: WaitContext, entry: EscrowRow): boolean {
-  return entry.postponed === 0 && graceOf(entry, runningTime(context.synced, context)) === 'runs'
+  const grace = graceNow(context, entry)
+  return entry.postponed === 0 && (grace === 'runs' || grace === 'clock')
 }
 
 function startOf(context: WaitContext, entry: EscrowRow): 'run_daemon' | 'goes_by_sync' | 'run_sync' {
-  if (isInGrace(context, entry)) return 'run_daemon'
-  const hasNone = graceOf(entry, runningTime(context.synced, context)) === 'none'
-  return hasNone && entry.why === null ? 'goes_by_sync' : 'run_sync'
+  const grace = graceNow(context, entry)
+  if (grace !== 'clock' && isInGrace(context, entry)) return 'run_daemon'
+  return grace === 'none' && entry.why === null ? 'goes_by_sync' : 'run_sync'
 }

@@ -1,5 +1,5 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
-import { type Alert, isForPerson } from '../../daemon/notify/health.ts'
+import { type Alert, isForPerson, isTrouble } from '../../daemon/notify/health.ts'
 import type { FailureStatus } from '../../daemon/report/failures.ts'
 import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../../sync/tree-path.ts'
 import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
@@ -29,7 +29,7 @@ export function attention(facts: Facts): Html | null {
 
 /** What takes long, although albumd goes on by itself. */
 export function late(facts: Facts): Html | null {
-  const alerts = alertsOf(facts).filter(alert => !isForPerson(alert))
+  const alerts = alertsOf(facts).filter(alert => !isForPerson(alert) && isTrouble(alert))
   if (alerts.length === 0) return null
   return html`<h2>This takes long</h2>
 <ul>${alerts.map(({ code, message }) => html`<li>${message} <code>${code}</code></li>`)}</ul>`
@@ -119,17 +119,21 @@ ${isWhole && html`<p>${message} <code>${code}</code></p>`}${
 <div class="row">${commandButton(token, 'retry', 'Retry', { path: full, about: path })}</div></li>`
 }
 
-/** The deletions that wait until a person decides, by folder. `token`: for the buttons. */
+/** The deletions that a person may decide about, by folder: those held, and those that wait because they are many. `token`: for
+ * the buttons. */
 export function held({ held, status: { mirrors } }: Recorded, token: string): Html | null {
   if (held.length === 0) return null
   const all = Math.max(
     held.length,
-    mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0),
+    mirrors.reduce((sum, { held_deletions, many }) => sum + held_deletions + (many?.deletions ?? 0), 0),
   )
+  const until = held.flatMap(({ state, goes_at }) => (state === 'many' && goes_at ? [goes_at] : [])).sort()
+  const [last] = until.slice(-1)
   const folders = Map.groupBy(held, ({ mirror, path }) => fullPath(mirror, folderAbove(path)))
-  return html`<h2>Held deletions <span class="aside">${inDigits(all)}</span></h2>
-<p>Unusually many pictures are gone here, so their images wait. <b>Approve</b> deletes them for good, <b>discard</b> keeps
-them on the host. Until you approve, <code>albumd restore</code> brings the pictures back.</p>
+  return html`<h2>Deletions that wait <span class="aside">${inDigits(all)}</span></h2>
+<p>Unusually many pictures are gone here, so their images wait${last === undefined ? '' : html`, ${until.length < held.length && `${inDigits(until.length)} of them `}until ${time(last)}`}.
+<b>Approve</b> deletes them for good, <b>discard</b> keeps them on the host. Until they are gone, <code>albumd restore</code>
+brings the pictures back.</p>
 <div class="row">${decide(token, { images: all, of: 'of all folders' })}</div>
 ${grouped({
   groups: [...folders.values()],
@@ -165,13 +169,13 @@ ${!isCut && decide(token, { images, of, path: folder })}`
 }
 
 function heldRow(
-  { mirror, path, reason, since, image_id }: PendingDeletion,
+  { mirror, path, reason, since, goes_at, image_id }: PendingDeletion,
   token: string,
   isWhole: boolean,
 ): Html {
   const full = fullPath(mirror, path)
   return html`<li class="row" id="held-${image_id}"><div class="wide">${cutName(isWhole ? path : nameOf(path), full)}
-<p class="aside">${isWhole && `${inWords(WHY_IN_ESCROW[reason])}, `}since ${time(since)}</p></div>
+<p class="aside">${isWhole && `${inWords(WHY_IN_ESCROW[reason])}, `}since ${time(since)}${goes_at !== null && html`, until ${time(goes_at)}`}</p></div>
 ${decide(token, { images: 1, of: `of ${path}`, path: full })}</li>`
 }
 

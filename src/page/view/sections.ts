@@ -58,7 +58,6 @@ function mirror(
 ${reason !== null && state !== 'paused' && !said.some(text => text.includes(reason)) && html`<p data-kind="bad"><span class="tone">${reason}</span></p>`}
 ${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced + linked, files)}
 ${chips(of)}
-${of.will_be_held && html`<p data-kind="warn"><span class="tone">${inWords(because('will_be_held'))}.</span> Until you approve, <code>albumd restore</code> brings the pictures back.</p>`}
 ${guarded !== undefined && guarded !== of && of.pending_deletions > 0 && html`<p data-kind="warn"><span class="tone">${capital(inWords(because('guard_stops_deletions', { folder: guarded.folder })))}.</span></p>`}
 ${oldest_unsynced !== null && html`<p class="aside">The oldest waiting picture was found ${time(oldest_unsynced)}.</p>`}
 ${leftOut(of, index)}</li>`

@@ -26,8 +26,8 @@ export function stateInWords({ recorded, problem, underWay }: Facts): StateInWor
   const needed = alerts.filter(isForPerson).length
   if (needed > 0) return state('bad', `${count(needed, 'thing')} ${needed === 1 ? 'needs' : 'need'} you`)
   if (status.paused !== null) return state('warn', 'Paused', status.paused.until)
-  if (status.mirrors.some(({ will_be_held }) => will_be_held))
-    return state('warn', 'Many pictures are gone: their deletions will be held')
+  const many = status.mirrors.find(({ many }) => many?.news)?.many
+  if (many) return state('warn', 'Many pictures are gone: their images wait', many.until)
   if (status.backlog.pictures > 0) return waiting(status, underWay)
   if (status.mirrors.some(({ state }) => state === 'scanning')) return state('busy', 'Scanning')
   const left = status.mirrors.some(mirror => LEFT.some(what => mirror[what] > 0))

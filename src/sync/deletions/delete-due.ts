@@ -9,7 +9,7 @@ import { checkRootsAgain, type ScannedMirror, scanEverythingAgain } from '../sca
 import { fullPath } from '../tree-path.ts'
 import { uploadPending } from '../uploads/index.ts'
 import { deleteImages } from './delete-images.ts'
-import { doubtAbout, weighAhead, weighDeletions, whyNoDeletions } from './hold.ts'
+import { doubtAbout, weighDeletions, whyNoDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
 
 /** Deletes the images whose grace is over. First everything is scanned a second time, because a picture may have moved into
@@ -27,8 +27,11 @@ export async function deleteDueImages(
   const { mirrors, interruption, task, stopped } = pass
   if (task !== 'mirror' && task !== 'retry') return
   for (const mirror of before) if (mirror.policy.deletions === 'keep') await keepAll(context, mirror)
-  await weighAhead(context, pass, before)
-  const due = synced.escrow.nextDue(before.map(({ row }) => row.id))
+  await weighDeletions(context, pass, before)
+  const due = synced.escrow.nextDue(
+    before.map(({ row }) => row.id),
+    pass.began,
+  )
   if (due === null || due > context.running() || interruption.makeWay?.aborted) return
   // Everything is scanned a second time only when something may be deleted by then.
   const doubt = whyNoDeletions(context, mirrors)
@@ -72,10 +75,9 @@ async function deleteOfMirror(
   scanned: readonly ScannedMirror[],
   known: ReadonlySet<number>,
 ): Promise<HostFailure | null> {
-  const { synced, emit, hold, running, clock } = context
   const interruption = endingForNews(pass.interruption)
+  await weighDeletions(context, pass, [mirror])
   const named = { id: mirror.row.id, folder: mirror.policy.folder }
-  await weighDeletions(synced, emit, named, hold, running(), clock.wall())
-  const run = { mirror: named, disk: new LastCheck(context, scanned), known }
+  const run = { mirror: named, disk: new LastCheck(context, scanned), known, began: pass.began }
   return deleteImages(context, run, interruption)
 }

@@ -1,5 +1,5 @@
-import { HOUR_MS } from '../../protocol/clock.ts'
-import { countDeletion, needed, postponed, unproved } from '../../records/escrow.ts'
+import { HOUR_MS, type Millis } from '../../protocol/clock.ts'
+import { countDeletion, graceOf, needed, postponed, unproved } from '../../records/escrow.ts'
 import { deleted } from '../../records/images.ts'
 import { movedTo } from '../../records/moves.ts'
 import { stayed } from '../../records/waits.ts'
@@ -22,6 +22,8 @@ export interface DeletionRun {
   mirror: { id: number; folder: string }
   disk: DiskCheck
   known: ReadonlySet<number>
+  /** When the pass began, by the wall clock. */
+  began: Millis
 }
 
 /** What walks of albums have shown in one round of deletions, by the host's ids. Null is the root. */
@@ -72,19 +74,15 @@ export async function deleteImages(
   return null
 }
 
-/** Whether the grace of an image is over, and its deletion is not held. `running`: running time in milliseconds. */
-export function isGraceOver({ state, due_at }: EscrowRow, running: number): boolean {
-  return state !== 'held' && due_at <= running
-}
-
 /** Whether an image may be deleted in this pass: its grace is over, the pass means it, and it was in escrow before everything
  * was scanned again. */
 function isDue(
   { running }: Pick<EngineContext, 'running'>,
-  { known }: Pick<DeletionRun, 'known'>,
+  { known, began }: Pick<DeletionRun, 'known' | 'began'>,
   entry: EscrowRow,
 ): boolean {
-  return isGraceOver(entry, running()) && known.has(entry.image)
+  const grace = graceOf(entry, running(), began)
+  return entry.state !== 'held' && grace !== 'runs' && grace !== 'clock' && known.has(entry.image)
 }
 
 /** Why an image is not deleted now, or null. When something needs the image, it is taken out of escrow. */

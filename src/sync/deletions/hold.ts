@@ -1,10 +1,11 @@
 import { DAY_MS, type Millis } from '../../protocol/clock.ts'
-import { held } from '../../records/escrow.ts'
+import { delayed, held, type Moment, released } from '../../records/escrow.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
-import type { EscrowWeight } from '../../synced/tables/escrow.ts'
-import type { Reason } from '../../words/reasons.ts'
+import type { EscrowWeight, ManyWait } from '../../synced/tables/escrow.ts'
+import { because, type Reason } from '../../words/reasons.ts'
+import { isoTime } from '../../words/text.ts'
+import { momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import type { Emit } from '../pass-events.ts'
 import type { Pass } from '../pass-request.ts'
 import type { ScannedMirror } from '../scan/index.ts'
 
@@ -14,55 +15,81 @@ export interface HoldPolicy {
   hold_min: number
 }
 
-/** The window: the deletions of so much running time count together, so many small ones are held like a large one. */
+/** The window: the deletions of so much running time count together, so many small ones weigh as much as a large one. */
 const WINDOW_MS = DAY_MS
 
-/** Whether a person must approve so many deletions. `deleted`: how many were made within the window. */
-export function isTooMuch({ pending, deleted, in_use }: EscrowWeight, policy: HoldPolicy): boolean {
+/** So many are few in a mirror of any size. */
+const FEW = 3
+/** Up to this fraction of a mirror is few, and at most so many. */
+const FEW_SHARE = 0.05
+const MOST_FEW = 20
+/** More than this fraction of a mirror is too many. */
+const HALF = 0.5
+
+/** few: the images go after their grace. many: they wait longer. too_many: they wait for a person. */
+export type HowMany = 'few' | 'many' | 'too_many'
+
+/** How many the deletions are that wait, together with those of the window. */
+export function howMany(
+  { pending, deleted, in_use }: Omit<EscrowWeight, 'edited'>,
+  { hold_above, hold_min }: HoldPolicy,
+): HowMany {
   const all = pending + deleted
-  return pending > 0 && all > policy.hold_min && all > policy.hold_above * (in_use + all)
+  const share = all / (in_use + all)
+  if (pending === 0) return 'few'
+  if ((all > hold_min && share > hold_above) || (all > FEW && share > HALF)) return 'too_many'
+  return all <= FEW || (all <= MOST_FEW && share <= FEW_SHARE) ? 'few' : 'many'
 }
 
-/** Holds all deletions of a mirror that wait, when they are too many. Nobody can tell which of them are intended, so all
- * of them are held. `running`: running time in milliseconds. */
+/** Weighs what waits to be deleted in each mirror: many wait longer, too many wait for a person. Nobody can tell which of them
+ * are intended, so all of them do. Called as soon as a scan has found them, so that people are told at once. */
 export async function weighDeletions(
-  synced: Synced,
-  emit: Emit,
-  mirror: { id: number; folder: string },
-  policy: HoldPolicy,
-  running: number,
-  now: Millis,
-): Promise<void> {
-  const { escrow } = synced
-  const weight = escrow.weight({ mirror: mirror.id, since: running - WINDOW_MS })
-  if (!isTooMuch(weight, policy)) return
-  const waiting = await synced.commit(tx => held(tx, mirror.id, now))
-  if (waiting > 0)
-    emit({
-      event: 'deletions_held',
-      mirror: mirror.folder,
-      images: weight.pending,
-      pictures: weight.in_use,
-    })
-}
-
-/** Records of each mirror whether what waits in its grace will be held, so that people are told before. */
-export async function weighAhead(
-  { synced: { escrow, mirrors, commit }, hold, running }: Pick<EngineContext, 'synced' | 'hold' | 'running'>,
-  { task }: Pick<Pass, 'task'>,
-  scanned: readonly ScannedMirror[],
+  context: EngineContext,
+  { task, began }: Pick<Pass, 'task' | 'began'>,
+  mirrors: readonly Pick<ScannedMirror, 'row' | 'policy'>[],
 ): Promise<void> {
   if (task !== 'mirror' && task !== 'retry') return
-  for (const { row, policy } of scanned) {
-    const { id } = row
-    const window = { mirror: id, since: running() - WINDOW_MS }
+  const { synced, hold, graceMs, graceManyMs, isDaemon, emit } = context
+  const { escrow, commit } = synced
+  for (const { row, policy } of mirrors) {
+    const mirror = row.id
+    const moment = momentOf(context)
+    const window = { mirror, since: moment.running - WINDOW_MS }
+    if (escrow.anyToRelease(mirror)) await commit(tx => released(tx, mirror, moment))
     const { pending, deleted } = escrow.toDelete(window)
     // All files of the mirror are counted only when so many images wait.
-    const mayBe =
-      policy.deletions === 'propagate' && pending + deleted > hold.hold_min && escrow.anyToHold(id)
-    const will_hold = mayBe && isTooMuch(escrow.weight(window), hold) ? 1 : 0
-    if (will_hold !== mirrors.byId(id)?.will_hold) await commit(tx => tx.mirrors.willHold({ id, will_hold }))
+    const mayBe = pending + deleted > Math.min(FEW, hold.hold_min) && escrow.anyToHold(mirror)
+    if (policy.deletions !== 'propagate' || !mayBe) continue
+    const weight = escrow.weight(window)
+    const said = { mirror: policy.folder, pictures: weight.in_use }
+    const many = howMany(weight, hold)
+    if (many === 'too_many') {
+      const images = await commit(tx => held(tx, mirror, moment.now))
+      if (images > 0) emit({ event: 'deletions_held', images: weight.pending, ...said })
+    } else if (many === 'many' && graceManyMs > 0 && escrow.anyToDelay(mirror)) {
+      const until = (isDaemon ? moment.now : began) + Math.max(graceMs, graceManyMs)
+      const wait = manyWait(moment, weight, { until, graceManyMs, isDaemon })
+      const images = await commit(tx => delayed(tx, { mirror, ...wait }, isNews(weight, hold)))
+      emit({ event: 'deletions_many', images, until: isoTime(until), ...said })
+    }
   }
+}
+
+function manyWait(
+  { now, running, graceMs }: Moment,
+  { pending, deleted, in_use }: EscrowWeight,
+  { until, graceManyMs, isDaemon }: { until: Millis; graceManyMs: number; isDaemon: boolean },
+): Omit<ManyWait, 'mirror'> {
+  const deletions = pending + deleted
+  const why = because('many_go', { deletions, all: in_use + deletions })
+  const due_at = running + Math.max(graceMs, graceManyMs)
+  return { until, due_at, by_clock: isDaemon ? 0 : 1, why, why_at: now }
+}
+
+/** Whether the pictures that are gone are many without those that were edited. */
+function isNews({ pending, deleted, edited, in_use }: EscrowWeight, policy: HoldPolicy): boolean {
+  const gone = pending + deleted - edited
+  return gone > 0 && howMany({ pending: gone, deleted: 0, in_use }, policy) !== 'few'
 }
 
 /** Forgets the deletions that happened before the window. */

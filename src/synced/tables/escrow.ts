@@ -12,8 +12,10 @@ export interface EscrowRow {
   reason: 'deleted' | 'superseded' | 'ignored'
   state: 'grace' | 'held' | 'unproved' | 'approved'
   since: number
-  /** The running time at which the grace ends and the image may be deleted. 0: a person has ended the grace. */
+  /** The running time at which the grace ends and the image may be deleted. 0: it has none, or a person has ended it. */
   due_at: number
+  /** It is one of many. Until this time of the wall clock it stays, where it has no grace. Null: it is one of few. */
+  many_until: Millis | null
   /** 1: the grace is over, and the host refused to delete the image. Then `due_at` is the time of the next try. */
   postponed: 0 | 1
   /** Why the last pass that might have deleted the image did not, and since when. Null: no pass has decided so. */
@@ -26,6 +28,7 @@ export interface EscrowRow {
 export const ESCROW_TRANSITIONS = {
   entered: { grace: ['none', 'grace'] },
   held: { held: ['grace', 'unproved'] },
+  moved: { grace: ['held', 'grace'] },
   unproved: { unproved: ['grace', 'unproved'] },
   proved: { grace: ['unproved'] },
   approved: { approved: ['grace', 'held', 'unproved', 'approved'] },
@@ -34,16 +37,34 @@ export const ESCROW_TRANSITIONS = {
 
 const inStates = (states: readonly string[]) => `state IN (${states.map(state => `'${state}'`).join()})`
 
-type NewEscrowRow = Omit<EscrowRow, 'postponed' | 'why' | 'why_at'>
+type NewEscrowRow = Omit<EscrowRow, 'many_until' | 'postponed' | 'why' | 'why_at'>
 
-/** The three counts by which the hold decides whether a mirror deletes too much at once. */
+/** The counts that say how many deletions of a mirror come together. */
 export interface EscrowWeight {
   /** Images in escrow whose deletion no person has approved, held images included. */
   pending: number
-  /** Images that were deleted lately (within the hold's window) without a person's approval. */
+  /** Images that were deleted lately (within the window) without a person's approval. */
   deleted: number
+  /** How many of both have a newer image of their picture. */
+  edited: number
   /** Files on the disk that use an image. */
   in_use: number
+}
+
+/** Until when what waits as many waits. `due_at`: running time. `by_clock`: 1: what has no grace waits by the clock. */
+export interface ManyWait {
+  mirror: number
+  until: Millis
+  due_at: number
+  by_clock: 0 | 1
+  why: Reason
+  why_at: Millis
+}
+
+/** Deletions of a folder that wait as many. `folder`: below the mirror, with a slash at its end; '' is the root. */
+export interface ManyInFolder {
+  folder: string
+  deletions: number
 }
 
 /** Images that wait for their deletion. */
@@ -52,25 +73,40 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
     `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +@hash AND reason = 'deleted'
      ORDER BY name = @name DESC, since DESC LIMIT 1`,
   )
-  const nextDue = value<[mirrors: string], number | null>(
-    `SELECT min(due_at) FROM escrow WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
+  const nextDue = value<[mirrors: string, now: Millis], number | null>(
+    `SELECT min(due_at) FROM escrow WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))
+       AND NOT (due_at = 0 AND ifnull(many_until, 0) > +?)`,
   )
   // An image whose picture has moved, or may have moved, is not counted for the hold: see `records/moves.ts`.
-  const losesBytes = `NOT EXISTS (
-    SELECT 1 FROM images AS lost CROSS JOIN ${withBytes('lost.hash')} WHERE lost.id = escrow.image)
-    AND NOT EXISTS (
+  const hasMoved = `EXISTS (
+    SELECT 1 FROM images AS lost CROSS JOIN ${withBytes('lost.hash')} WHERE lost.id = escrow.image)`
+  const losesBytes = `NOT ${hasMoved} AND NOT EXISTS (
     SELECT 1 FROM images AS lost CROSS JOIN ${openLike('lost')} WHERE lost.id = escrow.image)`
   const toHold = `mirror = +? AND ${inStates(ESCROW_TRANSITIONS.held.held)} AND ${losesBytes}`
   const toDelete = `
     (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
     (SELECT count(*) FROM deletions WHERE mirror = +@mirror AND at > +@since) AS deleted`
+  const toRelease = `${inStates(ESCROW_TRANSITIONS.moved.grace)} AND (state = 'held' OR many_until IS NOT NULL)
+    AND ${hasMoved}`
+  const waitsAsMany = `mirror = +? AND many_until IS NOT NULL AND state = 'grace'`
 
   return {
     reads: {
       ofMirror: all<[mirror: number], EscrowRow>('SELECT * FROM escrow WHERE mirror = +? ORDER BY path'),
-      /** At most `most` entries that wait for a person (held or unproved), in the order of their paths. */
-      held: all<[mirror: number, most: number], EscrowRow>(
-        `SELECT * FROM escrow WHERE mirror = +? AND state IN ('held','unproved') ORDER BY path LIMIT +?`,
+      /** At most `most` entries that wait for a person, or as many, in the order of their paths. */
+      toDecide: all<[mirror: number, most: number], EscrowRow>(
+        `SELECT * FROM escrow WHERE mirror = +? AND (state IN ('held','unproved') OR many_until IS NOT NULL)
+         ORDER BY path LIMIT +?`,
+      ),
+      /** How many wait as many, and when the last of them is due, in running time and by the clock. */
+      many: one<[mirror: number], { deletions: number; due_at: number; until: Millis }>(
+        `SELECT count(*) AS deletions, ifnull(max(due_at), 0) AS due_at, ifnull(max(many_until), 0) AS until
+         FROM escrow WHERE ${waitsAsMany}`,
+      ),
+      /** The folders of those, the fullest first. */
+      manyIn: all<[mirror: number], ManyInFolder>(
+        `SELECT rtrim(path, replace(path, '/', '')) AS folder, count(*) AS deletions
+         FROM escrow WHERE ${waitsAsMany} GROUP BY 1 ORDER BY 2 DESC, 1`,
       ),
       /** The entries of all images that the file at this path has used. */
       atPath: all<[mirror: number, path: string], EscrowRow>(
@@ -84,31 +120,41 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
       /** The path of a deleted picture of these bytes whose image is still in escrow: one of this name, else the last. */
       pathOfBytes: (image: { hash: Buffer; name: string }) =>
         isEmpty('escrow') ? undefined : pathOfBytes(image),
-      /** When the next entry of these mirrors is due, in running time; null when none waits for a time. */
-      nextDue: (mirrors: readonly number[]) => nextDue(JSON.stringify(mirrors)),
+      /** When the next entry of these mirrors is due, in running time; null when none waits for a time. `now`: by the clock. */
+      nextDue: (mirrors: readonly number[], now: Millis) => nextDue(JSON.stringify(mirrors), now),
       /** The entries whose deletion the host has refused. */
       postponed: all<[], EscrowRow>('SELECT * FROM escrow WHERE postponed = 1'),
-      /** The three counts of a mirror. `since`: the running time at which the hold's window begins. */
+      /** The counts of a mirror. `since`: the running time at which the window begins. */
       weight: one<[{ mirror: number; since: number }], EscrowWeight>(
         `SELECT ${toDelete},
+           (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND reason = 'superseded'
+              AND ${losesBytes}) +
+           (SELECT count(*) FROM deletions WHERE mirror = +@mirror AND at > +@since AND edited = 1) AS edited,
            (SELECT count(*) FROM files JOIN folders ON folders.id = files.folder
             WHERE mirror = +@mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS in_use`,
       ),
-      /** Whether an image in escrow counts for the hold, and is held with the others. */
-      isCounted: has<[image: number]>(`SELECT 1 FROM escrow WHERE image = +? AND ${losesBytes}`),
       /** Whether there is an entry that `hold` would hold. */
       anyToHold: has<[mirror: number]>(`SELECT 1 FROM escrow WHERE ${toHold} LIMIT 1`),
+      /** Whether there is an entry that `delay` would delay. */
+      anyToDelay: has<[mirror: number]>(
+        `SELECT 1 FROM escrow WHERE ${toHold} AND many_until IS NULL LIMIT 1`,
+      ),
+      /** Whether there is an entry that `release` would release. */
+      anyToRelease: has<[mirror: number]>(`SELECT 1 FROM escrow WHERE mirror = +? AND ${toRelease} LIMIT 1`),
       /** `weight` without `in_use`, for which all files of the mirror are read. */
-      toDelete: one<[{ mirror: number; since: number }], Omit<EscrowWeight, 'in_use'>>(`SELECT ${toDelete}`),
+      toDelete: one<[{ mirror: number; since: number }], Pick<EscrowWeight, 'pending' | 'deleted'>>(
+        `SELECT ${toDelete}`,
+      ),
     },
     writes: {
       put: run<[row: NewEscrowRow]>(`INSERT INTO escrow (image, mirror, path, reason, state, since, due_at)
      VALUES (@image, @mirror, @path, @reason, @state, @since, @due_at)
      ON CONFLICT DO UPDATE SET mirror = excluded.mirror, path = excluded.path, reason = excluded.reason,
-       since = excluded.since, due_at = excluded.due_at, postponed = 0, why = NULL, why_at = NULL
+       since = excluded.since, due_at = excluded.due_at, many_until = NULL, postponed = 0, why = NULL, why_at = NULL
        WHERE ${inStates(ESCROW_TRANSITIONS.entered.grace)}`),
-      giveGrace: run<[{ without: number; due_at: number }]>(
-        `UPDATE escrow SET due_at = +@due_at WHERE state = 'grace' AND postponed = 0 AND due_at = +@without`,
+      giveGrace: run<[{ due_at: number; many_due_at: number }]>(
+        `UPDATE escrow SET due_at = CASE WHEN many_until IS NULL THEN +@due_at ELSE +@many_due_at END
+         WHERE state = 'grace' AND postponed = 0 AND due_at = 0`,
       ),
       /** Removes an entry, because its image is needed again, or because the image is gone from the host. */
       takeBack: run<[image: number]>('DELETE FROM escrow WHERE image = ?'),
@@ -122,10 +168,21 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
       hurry: run<[now: number]>('UPDATE escrow SET due_at = min(due_at, +?) WHERE postponed = 1'),
       /** A person has approved the deletion, so the image may be deleted at once. */
       approve: run<[image: number]>(
-        `UPDATE escrow SET state = 'approved', due_at = 0, why = NULL, why_at = NULL WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
+        `UPDATE escrow SET state = 'approved', due_at = 0, many_until = NULL, why = NULL, why_at = NULL WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
       ),
       /** Holds the entries of a mirror until a person approves or discards them. Returns how many entries became held. */
-      hold: changes<[mirror: number]>(`UPDATE escrow SET state = 'held' WHERE ${toHold}`),
+      hold: changes<[mirror: number]>(`UPDATE escrow SET state = 'held', many_until = NULL WHERE ${toHold}`),
+      /** Has the entries of a mirror wait as many. Returns how many did not before. */
+      delay: changes<[ManyWait]>(
+        `UPDATE escrow SET many_until = @until, why = @why, why_at = @why_at, due_at = CASE
+             WHEN @by_clock AND (due_at = 0 OR postponed) THEN 0 ELSE max(due_at, @due_at) END, postponed = 0
+         WHERE mirror = +@mirror AND ${inStates(ESCROW_TRANSITIONS.held.held)} AND many_until IS NULL AND ${losesBytes}`,
+      ),
+      /** What has moved is neither held nor one of many. `due_at`: when it is due at the latest. */
+      release: changes<[{ mirror: number; due_at: number }]>(
+        `UPDATE escrow SET state = 'grace', many_until = NULL, why = NULL, why_at = NULL, due_at = min(due_at, @due_at)
+         WHERE mirror = +@mirror AND ${toRelease}`,
+      ),
       unproved: run<[{ image: number; due_at: number }]>(
         `UPDATE escrow SET state = 'unproved', due_at = @due_at WHERE image = @image
            AND ${inStates(ESCROW_TRANSITIONS.unproved.unproved)}`,
@@ -137,7 +194,7 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
        * Counts the deletion of an image for the hold, unless a person approved the deletion or the picture has only moved.
        */
       record: run<[{ at: number; image: number }]>(
-        `INSERT INTO deletions (at, mirror, image) SELECT @at, mirror, image FROM escrow
+        `INSERT INTO deletions (at, mirror, image, edited) SELECT @at, mirror, image, reason = 'superseded' FROM escrow
          WHERE image = +@image AND state <> 'approved' AND ${losesBytes}`,
       ),
       /** Forgets deletions that were counted before the hold's window. */

@@ -24,8 +24,8 @@ export interface MirrorRow {
   /** Whether a person trusts the root that `dev`, `ino` and `birthtime` name (`albumd trust`). 1: what the next whole scan
    * does not find counts as deleted. 2: a scan found the trusted root empty, and the root may stay empty. */
   accept: 0 | 1 | 2
-  /** Whether the last pass found more in its grace than the hold allows, so that it will be held. */
-  will_hold: 0 | 1
+  /** Whether the many that wait are news: pictures are gone in such numbers, not edited alone. */
+  many_news: 0 | 1
 }
 
 /** The mirrors that the state knows. When a mirror is taken out of the config, its records stay. */
@@ -57,11 +57,9 @@ export function openMirrors({ all, get, kept, run }: Statements) {
         'UPDATE mirrors SET dev = @dev, ino = @ino, birthtime = @birthtime WHERE id = @id',
       ),
       moved: run<[folder: string, id: number]>('UPDATE mirrors SET folder = ? WHERE id = ?'),
-      willHold: run<[Pick<MirrorRow, 'id' | 'will_hold'>]>(
-        'UPDATE mirrors SET will_hold = @will_hold WHERE id = @id',
+      manyNews: run<[many_news: MirrorRow['many_news'], id: number]>(
+        'UPDATE mirrors SET many_news = ? WHERE id = ?',
       ),
-      /** Forgets of all mirrors what will be held, because a person or the hold has decided. The next pass weighs anew. */
-      weighAnew: run<[]>('UPDATE mirrors SET will_hold = 0 WHERE will_hold = 1'),
       accept: (id: number, accept: MirrorRow['accept']) => setAccept(accept, id),
       phase: (id: number, phase: MirrorRow['phase']) => setPhase(phase, id),
       /** Removes the guards of scans that were ended early, because the next process scans everything. */

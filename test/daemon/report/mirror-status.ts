@@ -28,7 +28,7 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     flat: 0,
     kept: 0,
     waits: [],
-    will_be_held: false,
+    many: null,
     oldest_unsynced: null,
   }
 }

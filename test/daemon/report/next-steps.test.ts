@@ -267,26 +267,28 @@ describe('why, of a picture', () => {
     expect(advice('old/a.png')).not.toContain('approve')
   })
 
-  it('says before the grace is over that so many deletions will be held, until a person decides', async () => {
+  it('says at once of many that they wait longer, how many, where and until when, until a person decides', async () => {
     const at = await asked()
-    const hold = { hold_above: 0.25, hold_min: 1 }
-    for (const n of [0, 1, 2, 3]) at.write(`${n}.png`, png(2 + n, 2).bytes)
-    await at.pass({ hold })
-    for (const n of [0, 1, 2]) rmSync(join(at.pictures, `${n}.png`))
-    await at.pass({ hold, graceMs: 600_000 })
-    const told = () => statusOf(at.config, at.synced, true, Date.now()).mirrors[0]!.will_be_held
-    expect(at.why('0.png').next[0]).toMatchObject({ code: 'will_be_held', at: null })
-    expect(listPending(at.config, at.synced, undefined, Date.now())[0]).toMatchObject({
-      goes_at: null,
-      next: [{ code: 'will_be_held' }, { code: 'run_daemon' }],
+    const many = { graceMs: 600_000, graceManyMs: 86_400_000 }
+    for (let n = 0; n < 10; n++) at.write(`${n % 2 ? 'odd/' : ''}${n}.png`, png(2 + n, 2).bytes)
+    await at.pass(many)
+    for (const name of ['0', 'odd/1', 'odd/3', 'odd/5']) rmSync(join(at.pictures, `${name}.png`))
+    await at.pass(many)
+    const now = Date.now()
+    const told = (running = true) => statusOf(at.config, at.synced, running, now).mirrors[0]!.many
+    const folders = { named: ['odd', ''], others: 0 }
+    expect(told()).toMatchObject({ deletions: 4, folders, news: true })
+    expect(Math.abs(Date.parse(told()!.until!) - now - 86_400_000)).toBeLessThan(5000)
+    expect(told(false)).toMatchObject({ deletions: 4, until: null })
+    expect(codes(at.why('0.png', { now }))).toEqual(['many_wait', 'bring_back', 'end_grace', 'keep'])
+    expect(listPending(at.config, at.synced, undefined, now)[0]).toMatchObject({
+      state: 'many',
+      next: [{ code: 'many_wait' }, { code: 'run_daemon' }],
     })
-    expect(told()).toBe(true)
-    await at.decide('discard', '0.png')
-    expect(told()).toBe(false)
-    await at.pass({ hold, graceMs: 600_000 })
-    expect(told()).toBe(true)
-    await at.pass({ hold: { ...hold, hold_min: 3 }, graceMs: 600_000 })
-    expect(told()).toBe(false)
+    await at.decide('discard', 'odd')
+    expect(told()).toMatchObject({ deletions: 1 })
+    await at.decide('approve', '0.png')
+    expect(told()).toBeNull()
   })
 
   it('does not speak of a grace when the host refused the deletion', async () => {

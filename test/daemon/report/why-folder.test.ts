@@ -141,7 +141,7 @@ describe('why, of a folder', () => {
   it('tells what became of the images of a folder that is gone', async () => {
     const at = await asked()
     for (let n = 0; n < 3; n++) at.write(`a/b/${n}.png`, png(2 + n, 2).bytes)
-    at.write('z.png', png(40, 2).bytes)
+    for (let n = 0; n < 6; n++) at.write(`z${n}.png`, png(40 + n, 2).bytes)
     await at.pass()
     // No version of a picture that is there counts as gone.
     at.write('a/b/0.png', png(50, 2).bytes)

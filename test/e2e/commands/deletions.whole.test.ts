@@ -41,7 +41,7 @@ it('held deletions are listed with what would go, and go when they are approved'
     pending_deletions: 1,
     approved_deletions: 1,
     held_deletions: 2,
-    will_be_held: false,
+    many: null,
   })
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(await stage.paths()).toEqual([0, 2, 3].map(n => `Photos/a/${n}.png`))
@@ -62,7 +62,7 @@ it('with several mirrors deletions are listed by whole paths, and a path of seve
   for (const dir of dirs) for (const n of [0, 1, 2]) rmSync(join(dir, `a/${n}.png`))
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   const { out } = await stage.here('deletions', 'list')
-  for (const dir of dirs) expect(out).toMatch(new RegExp(`^${dir}/a/0\\.png `, 'm'))
+  for (const dir of dirs) expect(out).toMatch(new RegExp(`^${dir}/a \\(3 images\\): `, 'm'))
   expect(out).not.toMatch(/^a\//m)
   for (const action of ['approve', 'discard'])
     for (const path of ['a/0.png', 'a'])
@@ -74,7 +74,7 @@ it('with several mirrors deletions are listed by whole paths, and a path of seve
   const approved = await stage.json('deletions', 'approve', join(dirs[0]!, 'a/0.png'))
   expect(approved.deletions).toMatchObject([{ mirror: dirs[0], path: 'a/0.png' }])
   expect((await stage.json('deletions', 'discard', join(dirs[1]!, 'a'))).deletions).toHaveLength(3)
-  // Without a path all that is held is meant, in every mirror.
+  // Without a path all that waits is meant, in every mirror.
   expect(await stage.here('deletions', 'approve')).toMatchObject({ code: 0 })
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.paths()).toEqual(['one/a/3.png', ...[0, 1, 2, 3].map(n => `two/a/${n}.png`)])
@@ -139,63 +139,16 @@ it('a picture that goes missing and one that moved are told in the log, and when
   stage.write('a/1.png', png(3, 2).bytes)
 })
 
-it('foretells that so many deletions will be held, while uploads come before them', async () => {
-  const stage = await setStage({
-    pictures: picturesOf(0, 1, 2, 3),
-    config: { ...hold, uploads: { bandwidth: '50KB/s' } },
-  })
-  for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
-  // 3 MB that no line compresses.
-  stage.write('large.png', png(2000, 1500, 5).bytes)
-  const daemon = await daemonHere(stage)
-  await daemon.told('scan_finished')
-  await expect
-    .poll(async () => (await stage.status()).mirrors[0])
-    .toMatchObject({ pending_deletions: 3, held_deletions: 0, will_be_held: true })
-  const { out } = await stage.here('deletions', 'list')
-  expect(out).toContain('3 images:\n  next    So many deletions will be held, and wait until you decide\n')
-  expect(await daemon.stop()).toBe(0)
-})
-
 it('lists the images of a renamed folder together, though each waits for a picture of its own', async () => {
   const config = { deletions: { hold_min: 100 } }
   const stage = await setStage({ pictures: picturesOf(0, 1, 2), host: { dailyQuota: 3 }, config })
   renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-  const { out } = await stage.here('deletions', 'list')
+  const { out } = await stage.here('deletions', 'list', '--all')
   expect(out).toMatch(/^(a\/[012]\.png .*\n){3}3 images:\n {2}next {4}each stays .* its new place/m)
   expect(out.match(/^\d images?:$/gm)).toHaveLength(1)
   const { deletions } = await stage.json('deletions', 'list', 'a/0.png')
   expect(deletions[0].next[0].what).toContain('b/0.png')
-})
-
-it('does not foretell that deletions of pictures that moved will be held', async () => {
-  const stage = await setStage({
-    pictures: picturesOf(0, 1, 2, 3),
-    config: { deletions: { ...hold.deletions, grace: '1h' } },
-  })
-  const daemon = await daemonHere(stage)
-  await daemon.told('scan_finished')
-  renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
-  await expect
-    .poll(async () => (await stage.status()).mirrors[0])
-    .toMatchObject({ pending_deletions: 4, will_be_held: false })
-  expect(await daemon.stop()).toBe(0)
-})
-
-it('does not foretell that more will be held where all that is to be held is held', async () => {
-  const same = png(5, 2).bytes
-  const pictures = { ...picturesOf(0, 1, 2), 'a/3.png': same, 'copy.png': same }
-  const stage = await setStage({ pictures, config: { deletions: { ...hold.deletions, grace: '1h' } } })
-  for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
-  await stage.pass()
-  rmSync(join(stage.pictures, 'copy.png'))
-  const daemon = await daemonHere(stage)
-  await expect
-    .poll(async () => (await stage.status()).mirrors[0])
-    .toMatchObject({ held_deletions: 3, pending_deletions: 1, will_be_held: false })
-  expect((await stage.here('status')).out).toContain('says when it is deleted')
-  expect(await daemon.stop()).toBe(0)
 })
 
 it('held deletions that are approved go at once where a daemon runs, and approve says so', async () => {
@@ -334,21 +287,19 @@ it('deletions in their grace are listed with when they go, and each can be disca
     expect(state).toBe('grace')
     expect(Date.parse(goes_at) - Date.parse(since)).toBeGreaterThan(60_000)
   }
-  // Without a path, only held deletions are discarded.
-  await stage.here('deletions', 'discard')
-  expect(await listed()).toHaveLength(2)
   const { out: discarded } = await stage.here('deletions', 'discard', 'a/0.png')
   expect(discarded).toContain('1 image: it stays on the host for good')
   expect(await listed()).toMatchObject([{ path: 'a/1.png' }])
   expect(await stage.listing()).toEqual(before)
-  expect((await stage.here('deletions', 'approve')).out).toBe('nothing is held\n')
-  const approved = await stage.here('deletions', 'approve', 'a/1.png')
+  // Without a path, all that waits is meant.
+  const approved = await stage.here('deletions', 'approve')
   expect(approved).toMatchObject({
     code: 0,
     out: expect.stringContaining('it is approved, and is deleted now'),
   })
   expect(await daemon.told('image_deleted')).toMatchObject({ path: 'a/1.png' })
   expect(await stage.paths()).toEqual(['Photos/a/0.png', 'Photos/a/2.png', 'Photos/a/3.png'])
+  expect((await stage.here('deletions', 'approve')).out).toBe('nothing waits\n')
   expect(await daemon.stop()).toBe(0)
 })
 

@@ -74,7 +74,7 @@ describe('restore --at', () => {
     // 8 are no pictures, 8 are other pictures, and 14 are gone.
     await expect
       .poll(async () => (await stage.status()).mirrors[0])
-      .toMatchObject({ failed: 8, synced: 8, pending_deletions: 22 })
+      .toMatchObject({ failed: 8, synced: 8, held_deletions: 22 })
     const accident = await moment()
     expect(await stage.status()).toMatchObject({ restorable_since: expect.any(String) })
     expect(Date.parse((await stage.status()).restorable_since)).toBeLessThan(Date.parse(at))

@@ -89,6 +89,8 @@ export function settingsOf({ allowance, history }: World): EngineSettings {
     allowance,
     settleMs: SETTLE_MS,
     graceMs: history.graceMs,
+    graceManyMs: history.graceManyMs,
+    isDaemon: history.graceMs > 0 || history.graceManyMs > 0,
     concurrency: history.concurrency,
     order: history.order,
     hold: history.hold,

@@ -118,7 +118,6 @@ export class Passes {
     this.#inPass = false
     world.sights.see('pass')
     mustTellTruth(world)
-    world.moments.note()
     return report
   }
 

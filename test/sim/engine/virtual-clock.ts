@@ -100,13 +100,11 @@ export class MachineClock {
   readonly #time: Timeline
   /** Added to true time: what somebody has set the wall clock to. */
   offset = 0
-  readonly #ticks: boolean
   #bootedAt: number
   boot = 1
 
-  constructor(time: Timeline, ticks = false) {
+  constructor(time: Timeline) {
     this.#time = time
-    this.#ticks = ticks
     this.#bootedAt = time.now - 86_400_000
   }
 
@@ -115,10 +113,7 @@ export class MachineClock {
     this.boot++
   }
 
-  wall = (): number => {
-    if (this.#ticks) this.#time.now++
-    return this.#time.now + this.offset
-  }
+  wall = (): number => this.#time.now + this.offset
   monotonic = (): number => this.#time.now - this.#bootedAt
 
   /** The clock of one process: who sleeps when it ends sleeps for ever. `stoppedUntil`: it is stopped, as by SIGSTOP. */

@@ -54,6 +54,7 @@ function historyOf(start: Start, concurrency: number): History {
     ],
     hold: { hold_above: 0.5, hold_min: 20 },
     graceMs: 0,
+    graceManyMs: 0,
     concurrency,
     order: 'oldest',
     setting: PLAIN_SETTING,

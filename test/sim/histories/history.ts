@@ -53,7 +53,7 @@ export type ActionKind =
   | KeptKind
 
 /** Of scenes alone, and of kept histories alone. */
-type SceneKind = 'fillFolder' | 'emptyFolder' | 'bringBack'
+type SceneKind = 'fillFolder' | 'emptyFolder' | 'bringBack' | 'removeSome' | 'discardMany' | 'approveMany'
 type KeptKind = 'saveCopy' | 'takeAside' | 'olderCopy' | 'beginRestore' | 'endRestore' | 'planGrows'
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */
@@ -86,13 +86,12 @@ export interface History {
   files: readonly [number, number][]
   hold: HoldPolicy
   graceMs: number
+  graceManyMs: number
   concurrency: number
   order: 'newest' | 'oldest'
   setting: Setting
   /** Whether what becomes stale is scanned beside the uploads, as the daemon does. Then uploads are slow. */
   news: boolean
-  /** Each look at the wall clock takes a millisecond, as a large commit takes its time. */
-  ticks?: true
   /** The pause after each pass, in milliseconds. */
   pauses: readonly number[]
   actions: readonly Action[]
@@ -136,6 +135,7 @@ export function drawHistory(seed: number): History {
     ).map(([a, b]) => [a, b]),
     hold: random.chance(0.5) ? { hold_above: 0.25, hold_min: 2 } : { hold_above: 0.5, hold_min: 20 },
     graceMs: random.pick([0, 60_000, 600_000]),
+    graceManyMs: 0,
     concurrency: random.pick([1, 2, 4]),
     order: random.pick(['newest', 'oldest']),
     setting,

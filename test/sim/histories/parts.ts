@@ -13,6 +13,7 @@ export const THREE: Omit<History, 'seed' | 'actions'> = {
   ],
   hold: { hold_above: 0.5, hold_min: 20 },
   graceMs: 0,
+  graceManyMs: 0,
   concurrency: 1,
   order: 'oldest',
   setting: PLAIN_SETTING,

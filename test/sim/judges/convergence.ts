@@ -135,9 +135,9 @@ function mustBeQuiet({ host, oracle }: World, before: World['host']['asked'], mo
     oracle.report('quiet', `a pass with nothing to do asked for ${lists} lists and ${others} other things`)
 }
 
-function somethingWaits({ state: { synced }, mirrors }: World): boolean {
+function somethingWaits({ state: { synced }, mirrors, machine }: World): boolean {
   const ids = mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
-  return synced.escrow.nextDue(ids) !== null || synced.journal.openUploads().length > 0
+  return synced.escrow.nextDue(ids, machine.wall()) !== null || synced.journal.openUploads().length > 0
 }
 
 /** Where disk and host differ, apart from what they may differ in. */

@@ -10,7 +10,13 @@ import { ImageJudge } from './judge.ts'
 /** Judges the deletion of an image at the moment it leaves. Each invariant is one function. */
 export class DeletionJudge extends ImageJudge {
   readonly #fetched = new Set<string>()
-  readonly #hold = new HoldJudge(this.facts, this.report, this.known, this.truth)
+  readonly #hold = new HoldJudge(
+    image => this.#goneFor(image),
+    this.facts,
+    this.report,
+    this.known,
+    this.truth,
+  )
   /** Whether a person has only had failures tried again, so that what was never asked to be deleted stays. */
   onlyAgain = false
   /** The ids of images that the host has refused to delete. */
@@ -84,14 +90,18 @@ export class DeletionJudge extends ImageJudge {
 
   /** A picture that was met a short time ago may come back. */
   #graceIsOver(image: TrueImage): void {
+    const gone = this.#goneFor(image)
+    if (gone < this.facts.graceMs && !this.known.approved.has(image.id))
+      this.report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
+  }
+
+  /** For how long of running its picture has not been met; without end where nobody waits for it. */
+  #goneFor(image: TrueImage): number {
     const met = this.#prunedAt(image) ?? this.#metAt(image)
-    if (met === undefined || this.known.approved.has(image.id)) return
-    const gone = this.facts.running() - met
     const { source } = image
     const wasGone = source !== null && this.facts.pruning.wasGoneBefore(source)
     const isExcused = wasGone || this.#isReplaced(image) || this.#isHiddenOver(image)
-    if (gone < this.facts.graceMs && !isExcused)
-      this.report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
+    return met === undefined || isExcused ? Number.POSITIVE_INFINITY : this.facts.running() - met
   }
 
   /** Its picture came back to another album, or after its deletion had begun, and has an image of its own. */
@@ -266,6 +276,13 @@ export class DeletionWindow {
 /** Counts the deletions of each mirror, as its hold must. */
 export class HoldJudge extends ImageJudge {
   #window = new DeletionWindow()
+  readonly #goneFor: (image: TrueImage) => number
+
+  /** `goneFor`: for how long of running an image's picture has not been met. */
+  constructor(goneFor: (image: TrueImage) => number, ...others: ConstructorParameters<typeof ImageJudge>) {
+    super(...others)
+    this.#goneFor = goneFor
+  }
 
   forgetWindow(): void {
     this.#window = new DeletionWindow()
@@ -287,13 +304,22 @@ export class HoldJudge extends ImageJudge {
     for (const before of this.#window.images())
       if (this.facts.mayBeDeleted(before.id) && this.#standsElsewhere(before)) this.#window.remove(before.id)
     if (this.#standsElsewhere(image)) return
-    const { hold, running } = this.facts
+    const { hold, running, graceManyMs } = this.facts
     const going = this.#window.add(image, mirror, running())
     const standing = live.filter(other => mirrorOf(this.facts, other) === mirror).length
-    if (going > hold.hold_min && going > hold.hold_above * (standing + going))
+    const all = standing + going
+    if ((going > hold.hold_min && going > hold.hold_above * all) || (going > 3 && going > all / 2))
       this.report(
         'no-deletion-in-doubt',
         `${going} deletions in a day beside ${standing} images were not held`,
+      )
+    // Before anyone could have said no.
+    const isFew = going <= 3 || (going <= 20 && going <= all / 20)
+    const gone = this.#goneFor(image)
+    if (!isFew && gone < graceManyMs)
+      this.report(
+        'grace-of-many',
+        `${going} deletions in a day beside ${standing} images: one after ${gone} ms`,
       )
   }
 

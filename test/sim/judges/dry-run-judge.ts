@@ -195,10 +195,18 @@ function whatHappened(
 
 function leftInEscrow({ mirrors, state: { synced } }: World): Planned[] {
   return mirrors.flatMap(({ folder: mirror }) =>
-    synced.escrow.ofMirror(synced.mirrors.of(mirror)?.id ?? 0).map(({ path, reason, state }) => {
-      const operation = state === 'held' || state === 'unproved' ? 'hold' : 'wait'
-      return { operation, mirror, path, why: WHY_IN_ESCROW[reason], cdn_url: null }
-    }),
+    synced.escrow
+      .ofMirror(synced.mirrors.of(mirror)?.id ?? 0)
+      .map(({ path, reason, state, many_until, why }) => {
+        const operation = state === 'held' || state === 'unproved' ? 'hold' : 'wait'
+        return {
+          operation,
+          mirror,
+          path,
+          why: (many_until === null ? null : why) ?? WHY_IN_ESCROW[reason],
+          cdn_url: null,
+        }
+      }),
   )
 }
 

@@ -32,7 +32,7 @@ export function nameOf(image: TrueImage): string {
 /** What judges ask of a world. `running`: true time that albumd ran, in milliseconds. */
 function factsOf(world: World, running: () => number) {
   const { disk, looks, sources, mirrors, doubts, pruning, allowance, machine, pausing, time } = world
-  const { hold, variations, order, concurrency, graceMs } = world.history
+  const { hold, variations, order, concurrency, graceMs, graceManyMs } = world.history
   const { synced, findSecret } = world.state
   return {
     disk,
@@ -50,6 +50,7 @@ function factsOf(world: World, running: () => number) {
     running,
     /** How long a picture must be gone, in running time. */
     graceMs,
+    graceManyMs,
     /** Something goes wrong with a request. */
     hasFaults: world.history.actions.some(({ kind }) => kind === 'fault'),
     /** The machine's clock. */

@@ -1,5 +1,5 @@
 import { codeOf } from '../../../src/words/reasons.ts'
-import { but, given, idle, never, nothing, returning, within } from './by.ts'
+import { but, given, idle, nothing, returning, within } from './by.ts'
 import type { By, Row } from './mutant.ts'
 
 /** Where everything is scanned again, the pass goes on with what its first scan saw. */
@@ -15,6 +15,7 @@ function withoutSecondLook(): Record<string, By> {
   }
 }
 
+const few = returning(() => 'few')
 /** What keeps an image from being deleted. */
 // biome-ignore format: a mutant is a row.
 export const DELETIONS: readonly Row[] = [
@@ -36,7 +37,11 @@ export const DELETIONS: readonly Row[] = [
     'after a crash a grace takes as much longer as albumd had run before it',
     { 'records/escrow.ts': within('enterEscrow', 'recordRunning', idle) }],
   [72, 'no hold', 'everything may go at once, unasked',
-    { 'sync/deletions/hold.ts': { isTooMuch: never } }],
+    { 'sync/deletions/hold.ts': { howMany: few } }],
+  [450_000_019, 'many wait as few do', 'a slip below the hold is done before anyone could have said no',
+    { 'sync/deletions/hold.ts': { howMany: returning(many => (many === 'many' ? 'few' : many)) } }],
+  [450_000_096, 'many that wait hasten', 'what waits longer goes as soon as the next grace is over',
+    { 'records/escrow.ts': { delayed: given(1, 'due_at', 0) } }],
   [44, 'no second look at everything', 'a picture that moved behind the scan loses its image',
     { 'sync/deletions/delete-due.ts': withoutSecondLook() }],
   [7, 'no last look at the path', 'a file that is back by now loses its image',

@@ -4,7 +4,6 @@ import { DELETIONS } from './deletions.ts'
 import { DOUBT } from './doubt.ts'
 import type { Mutant, Row } from './mutant.ts'
 import { PACING } from './pacing.ts'
-import { PAST } from './past.ts'
 import { RATES } from './rates.ts'
 import { REHEARSING } from './rehearsing.ts'
 import { ROOTS } from './roots.ts'
@@ -24,7 +23,6 @@ const ROWS: readonly Row[] = [
   ...CLAIMS,
   ...RATES,
   ...REHEARSING,
-  ...PAST,
 ]
 
 export const MUTANTS: readonly Mutant[] = ROWS.map(([seed, name, why, instead]) => ({

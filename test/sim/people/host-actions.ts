@@ -7,7 +7,7 @@ import { LIFETIME_MS } from '../histories/variations.ts'
 import { pathOfAlbum } from '../host/host-truth.ts'
 import { CHECKING_ACTIONS } from './actions.ts'
 import { placeOf } from './locations.ts'
-import { approveHalf, approveHeld, discardHeld, moveMirror, retryFailed } from './person.ts'
+import { approveHalf, approveHeld, decideMany, discardHeld, moveMirror, retryFailed } from './person.ts'
 
 /** Odd, so that no two jumps bring back the very moment of another time. */
 const JUMPS = [3_661_777, -3_661_777, 90_061_313, -90_061_313, 120_007, -120_007]
@@ -20,7 +20,6 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
   clockJump(world, a) {
     const by = JUMPS[a % JUMPS.length]!
     world.machine.offset += by
-    world.moments.clockIsSet()
     return `the clock is set ${by > 0 ? 'forward' : 'back'} by ${Math.abs(by)} ms`
   },
   reboot(world, a) {
@@ -170,6 +169,8 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
     world.passes.onlyAdopt()
     return 'a person has what the host holds adopted, and nothing sent'
   },
+  approveMany: world => `a person approves ${decideMany(world, 'approve')} deletions that wait as many`,
+  discardMany: world => `a person keeps ${decideMany(world, 'discard')} images that wait as many`,
   discard: world => `a person keeps ${discardHeld(world)} images that were to go`,
   wait(world, a) {
     world.waitLonger(1000 * (1 + (a % 100_000)))

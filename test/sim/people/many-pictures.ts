@@ -43,6 +43,19 @@ export const MANY_PICTURES: Partial<Record<ActionKind, (world: World, a: number,
     })
     return `${folder} loses all its ${files.length} files at once`
   },
+  removeSome(world, a, b) {
+    const files = world.tree.files()
+    const all = Math.min(files.length, 1 + (b % 14))
+    // Some here and some there, or all in a row.
+    const stride = a % 2 === 0 ? 1 : Math.max(1, Math.floor(files.length / all))
+    for (let at = 0; at < all; at++) {
+      const path = files[(a + at * stride) % files.length]!
+      const file = world.tree.fileAt(path)
+      if (file) world.trash.set(path, { ...file })
+      if (file) world.disk.remove(path)
+    }
+    return `${all} of ${files.length} files are deleted`
+  },
   bringBack(world, a) {
     const byFolder = Map.groupBy(world.trash.keys(), path => split(path).folder)
     const many = [...byFolder.values()].filter(paths => paths.length >= MANY)

@@ -45,6 +45,17 @@ export function discardHeld({ state: { synced }, oracle, machine }: World): numb
   return held.length
 }
 
+/** A person decides about what waits because it is many. Answers how many that are. */
+export function decideMany(world: World, decision: 'approve' | 'discard'): number {
+  const { state, oracle, machine } = world
+  const many = inEscrow(state.synced).filter(({ many_until }) => many_until !== null)
+  if (decision === 'approve') return approve(world, many)
+  for (const { image } of many) oracle.keeps(state.synced.images.byId(image)!.remote_id)
+  const images = many.map(({ image }) => image)
+  state.synced.commitNow(tx => kept(tx, images, machine.wall()))
+  return many.length
+}
+
 /** A person has what failed tried again. */
 export function retryFailed({ state, parts, mirrors, oracle }: World): void {
   const { synced } = state
@@ -119,6 +130,10 @@ function trustRoots({ otherRoot, trusted, lostMount, ignoreGone }: Doubts, root:
   for (const at of ignoreGone.keys()) if (`${at}/`.startsWith(`${place}/`)) ignoreGone.delete(at)
 }
 
-function heldIn({ mirrors, escrow }: World['state']['synced']) {
-  return mirrors.all().flatMap(({ id }) => escrow.ofMirror(id).filter(({ state }) => state === 'held'))
+function heldIn(synced: World['state']['synced']) {
+  return inEscrow(synced).filter(({ state }) => state === 'held')
+}
+
+function inEscrow({ mirrors, escrow }: World['state']['synced']) {
+  return mirrors.all().flatMap(({ id }) => escrow.ofMirror(id))
 }

@@ -76,11 +76,14 @@ function anyFlat(world: World): boolean {
 
 function held(world: World): number {
   const { escrow } = world.state.synced
-  return rows(world).reduce((sum, { id }) => sum + escrow.held(id, 100).length, 0)
+  return rows(world).reduce((sum, { id }) => sum + escrow.toDecide(id, 100).length, 0)
 }
 
 function isGraceOver(world: World): boolean {
-  const due = world.state.synced.escrow.nextDue(rows(world).map(({ id }) => id))
+  const due = world.state.synced.escrow.nextDue(
+    rows(world).map(({ id }) => id),
+    world.machine.wall(),
+  )
   return due !== null && due <= (world.state.synced.meta.get('running_ms') ?? 0)
 }
 

@@ -1,0 +1,95 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ask, setPageStage } from '../../page/page-stage.ts'
+import { png } from '../../pictures.ts'
+import { daemonHere } from '../stage/process.ts'
+import { type Stage, setStage } from '../stage/stage.ts'
+import { atTerminal, hasScript } from '../stage/terminal.ts'
+
+const pictures = Object.fromEntries(
+  Array.from({ length: 12 }, (_, n) => [`${n % 2 ? 'odd' : 'even'}/${n}.png`, png(2 + n, 2).bytes]),
+)
+const GONE = ['even/0.png', 'odd/1.png', 'odd/3.png', 'odd/5.png']
+
+/** A slip, as of `rsync --delete` from an older copy. */
+function slip({ pictures: folder }: Stage): void {
+  for (const path of GONE) rmSync(join(folder, path))
+}
+
+describe('sync and many deletions', () => {
+  it('leaves them, lists them a line a folder with until when, and deletes what is approved', async () => {
+    const stage = await setStage({ pictures })
+    slip(stage)
+    expect(await stage.here('sync', '--dry-run')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^wait odd\/1\.png \(4 of 12 .*, until .* at the earliest\)/m),
+    })
+    const { code, out } = await stage.sync()
+    expect([code, out]).toEqual([3, expect.stringContaining('4 to delete')])
+    expect(await stage.listing()).toHaveLength(12)
+    const listed = (await stage.here('deletions', 'list')).out
+    expect(listed).toMatch(/^even \(1 image\): .* — 20/m)
+    expect(listed).toMatch(/^odd \(3 images\): .* — 20/m)
+    expect((await stage.here('deletions', 'list', '--all')).out).toMatch(/^odd\/3\.png /m)
+    const { deletions } = await stage.json('deletions', 'list')
+    expect(deletions).toMatchObject(GONE.map(path => ({ path, state: 'many' })))
+    for (const { since, goes_at } of deletions)
+      expect(Math.abs(Date.parse(goes_at) - Date.parse(since) - 86_400_000)).toBeLessThan(60_000)
+    expect((await stage.json('status')).mirrors).toMatchObject([
+      {
+        pending_deletions: 4,
+        held_deletions: 0,
+        many: { deletions: 4, folders: { named: ['odd', 'even'] } },
+      },
+    ])
+    expect(await stage.pass()).toMatchObject({ exit_code: 3, deleted: 0 })
+    await stage.here('deletions', 'approve', 'odd')
+    expect(await stage.pass()).toMatchObject({ exit_code: 3, deleted: 3 })
+    await stage.here('deletions', 'approve')
+    expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 1 })
+  })
+
+  it('deletes what is still gone with the first sync that begins grace_many later by the clock', async () => {
+    const stage = await setStage({ pictures, config: { deletions: { grace_many: '2s' } } })
+    slip(stage)
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    stage.write('odd/1.png', pictures['odd/1.png']!)
+    await expect.poll(async () => (await stage.sync()).code, { timeout: 20_000 }).toBe(0)
+    expect(await stage.listing()).toHaveLength(9)
+  })
+
+  it.runIf(hasScript)('asks a person at a terminal, and does what that says', async () => {
+    const stage = await setStage({ pictures })
+    slip(stage)
+    const first = atTerminal(stage, 'sync -c albumd.yaml')
+    await first.answer('or let wait (no)?', '\r')
+    expect(await first.ended).toBe(3)
+    const second = atTerminal(stage, 'sync -c albumd.yaml')
+    await second.answer('or let wait (no)?', 'yes\r')
+    expect(await second.ended).toBe(0)
+    expect(await stage.listing()).toHaveLength(8)
+  })
+})
+
+it('a daemon tells of many at once, which is no trouble, and of their end', async () => {
+  const stage = await setPageStage({ pictures })
+  const at = join(stage.home, 'told')
+  stage.configure({ notify: { on_trouble: `env > ${at}.tmp && mv ${at}.tmp ${at}` } })
+  const daemon = await stage.run(daemonHere)
+  await daemon.told('scan_finished')
+  slip(stage)
+  expect(await daemon.told('deletions_many')).toMatchObject({ pictures: 8 })
+  const env = (name: string) =>
+    existsSync(at) && new RegExp(`^${name}=(.*)$`, 'm').exec(readFileSync(at, 'utf8'))?.[1]
+  await expect.poll(() => env('ALBUMD_CODE'), { timeout: 20_000 }).toBe('MANY')
+  for (const word of ['odd', ' until 20', '"albumd deletions approve"', '"albumd deletions discard"'])
+    expect(env('ALBUMD_MESSAGE')).toContain(word)
+  await expect.poll(async () => (await stage.status()).mirrors).toMatchObject([{ many: { deletions: 4 } }])
+  expect(await ask({ port: stage.port, path: '/healthz' })).toMatchObject({ status: 200, text: 'ok\n' })
+  const page = await ask({ port: stage.port, path: '/' })
+  expect(page.text).toContain('Deletions that wait')
+  await stage.here('deletions', 'discard')
+  await expect.poll(async () => (await stage.status()).mirrors).toMatchObject([{ many: null }])
+  expect(await daemon.stop()).toBe(0)
+})
