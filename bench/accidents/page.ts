@@ -23,11 +23,10 @@ const FAIR = `## How to read it
   protections are those of its own manual. Waits are short so that an accident is over in a minute: lsyncd and Syncthing collect
   for a second, and albumd's \`deletions.grace\` is 5 seconds instead of 10 minutes, so an accident "one after another" is slower
   than the grace.
-- Below the hold (\`hold_above\`, \`hold_min\`), or before it begins, albumd deletes what the folder has lost: that is what a mirror
-  is for. \`grace: 30d\` keeps all of it on the host for a month, and \`restore --at\` brings the folder back as it was. The older
-  version of an overwritten picture is such a deletion too. The share of \`hold_above\` is of all images, those to be deleted
-  included: when 200 pictures are overwritten one after another, the hold begins at the 67th. \`albumd sync\` has no grace, so it
-  deletes more of them before.
+- What is few, up to 5 % of the mirror within a day, albumd deletes after its grace: that is what a mirror is for. Many wait for a
+  day (\`grace_many\`), and somebody is told; too many wait for a person. \`grace: 30d\` keeps the few on the host for a month too.
+  The older version of an overwritten picture is such a deletion. Pictures that go one after another, more slowly than the
+  grace, are few until they are many.
 - *Doubled* where pictures are emptied: 200 empty files are the same file 200 times.
 - "Back" needs the records, so after a lost state nothing comes back this way; the pictures are on the host, and
   [\`albumd restore\`](../how-to/disk-died.md) fetches them.

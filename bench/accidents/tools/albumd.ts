@@ -120,7 +120,7 @@ async function albumd(place: Place, settings: Settings, isDaemon: boolean): Prom
   }
   if (!isDaemon) {
     const line = () => [process.execPath, PROGRAM, 'sync', '--config', config] as const
-    const trouble = /held|doubt|guard|another|missing/i
+    const trouble = /held|many:|doubt|guard|another|missing/i
     return { ...passes({ place, side: host, line, env, trouble }), ...common }
   }
   let program: Program | null = null
