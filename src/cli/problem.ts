@@ -76,6 +76,7 @@ export const EXIT_OF: Readonly<Record<string, number>> = {
   STATE_OTHER_FOLDER: EXIT.usage,
   STATE_NEWER: EXIT.usage,
   STATE_UNREADABLE: EXIT.usage,
+  NO_COPY: EXIT.usage,
 }
 
 /** The usual codes of a Problem in JSON, by its exit code. */

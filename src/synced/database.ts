@@ -73,6 +73,17 @@ export function openDatabaseToRead(file: string, steps: readonly string[] = STEP
   }
 }
 
+/** Lets SQLite remove the log that a reader has left. A log with changes stays, for who opens the state for work. */
+export function removeEmptyLog(file: string): void {
+  if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size !== 0) return
+  const db = connect(file, { fileMustExist: true })
+  try {
+    db.pragma('schema_version')
+  } finally {
+    db.close()
+  }
+}
+
 function upToDate(image: Buffer, file: string, steps: readonly string[]): Db {
   // Bytes 18 and 19 state the versions of the file format. 2 means WAL, which is not possible in memory, so both become 1.
   image[18] = 1

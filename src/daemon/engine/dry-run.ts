@@ -12,9 +12,9 @@ import { ALONE } from '../../sync/claims.ts'
 import { runningTime } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
+import { openDatabase, openDatabaseToRead, removeEmptyLog } from '../../synced/database.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
-import { explained } from '../../synced/state-error.ts'
+import { explained, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { claimsInRecords } from '../report/claims.ts'
@@ -46,9 +46,10 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
   const { pruneIgnored, interruption, say, note } = options
   const files = stateFiles(config.state_dir)
   const isRunning = stateIsLocked(files.lock)
-  const folder = mkdtempSync(join(tmpdir(), 'albumd-dry-run-'))
+  const folder = emptyFolder()
   try {
     const synced = await copyOf(files.database, join(folder, 'copy.db'))
+    if (!isRunning) removeEmptyLog(files.database)
     try {
       refuseOther(synced, config)
       const paused = pauseAt(synced, systemClock.wall())
@@ -100,27 +101,52 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
     } finally {
       synced.close()
     }
+  } catch (error) {
+    // An error of the copy names the copy.
+    throw error instanceof StateError && error.message.startsWith(folder) ? noCopy(error.code) : error
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
+function emptyFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'albumd-dry-run-'))
+  } catch (error) {
+    throw noCopy((error as NodeJS.ErrnoException).code ?? String(error))
+  }
+}
+
+function noCopy(why: string): StateError {
+  const message = `${tmpdir()}: A dry run needs a copy of the state, and can't write it here (${why})`
+  return new StateError('NO_COPY', `${message}. Make room there, or set TMPDIR to another folder`)
+}
+
 /** Opens a copy of the database. Nobody needs the copy after a power cut, so it is never synced. */
 async function copyOf(database: string, copy: string): Promise<Synced> {
+  if (existsSync(database)) {
+    const db = openDatabaseToRead(database)
+    await db
+      .backup(copy)
+      .catch(error => {
+        throw explained(error, WRITING.test(error.code) ? copy : database)
+      })
+      .finally(() => db.close())
+  }
+  const db = openDatabase(copy)
   try {
-    if (existsSync(database)) {
-      const db = openDatabaseToRead(database)
-      await db.backup(copy).finally(() => db.close())
-    }
-    const db = openDatabase(copy)
     db.pragma('journal_mode = MEMORY')
     db.pragma('locking_mode = EXCLUSIVE')
     db.pragma('synchronous = OFF')
     return openSynced(db, { schedule: setImmediate, isCopy: true })
   } catch (error) {
-    throw explained(error, database)
+    db.close()
+    throw explained(error, copy)
   }
 }
+
+/** The errors of a backup that are not of the database that is read. */
+const WRITING = /^SQLITE_(FULL|CANTOPEN|IOERR(?!_READ))/
 
 /** What is known of all uploads together when they begin. */
 function beforeUploads(

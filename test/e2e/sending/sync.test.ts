@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
 import { startAlbumd } from '../stage/process.ts'
-import { setStage, sha256 } from '../stage/stage.ts'
+import { runProgram, setStage, sha256 } from '../stage/stage.ts'
 
 const SAMPLES = join(import.meta.dirname, '../../../src/cli/try/pictures')
 const red = png(3, 2, 10).bytes
@@ -90,7 +90,13 @@ describe('sync', () => {
     expect(out).toContain('delete goes.png (gone from the disk)')
     expect(out).toContain('use album "Photos/b"')
     expect(sha256(readFileSync(join(stage.home, 'state/albumd.db')))).toBe(state)
+    expect(readdirSync(join(stage.home, 'state')).filter(name => /-(wal|shm)$/.test(name))).toEqual([])
     expect(await stage.listing()).toEqual(listing)
+    const TMPDIR = join(stage.home, 'nowhere')
+    expect(await runProgram(['sync', '--dry-run', '--json'], stage.home, { TMPDIR })).toMatchObject({
+      code: 2,
+      out: expect.stringContaining('NO_COPY'),
+    })
   })
 
   it('says what is left and why it could not go on, once', async () => {
