@@ -5,6 +5,7 @@ import type { FileKey } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
+import { ledgerNow } from './ledger-time.ts'
 import { stayed } from './waits.ts'
 
 export interface RunMoment {
@@ -30,6 +31,7 @@ export type Deletions = 'propagate' | 'keep'
 export function recordRunning(tx: Tx, { now, running }: RunMoment): void {
   tx.meta.set('running_ms', running)
   tx.meta.set('running_at', now)
+  ledgerNow(tx, now)
 }
 
 /** Puts an image into escrow, so that it is deleted when its grace is over. When the image is in escrow already, its grace

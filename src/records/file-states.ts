@@ -1,5 +1,7 @@
+import type { Millis } from '../protocol/clock.ts'
 import type { Tx } from '../synced/synced.ts'
 import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
+import { ledgerNow } from './ledger-time.ts'
 
 /** 'none': the file has no record. */
 type State = FileState | 'none'
@@ -55,9 +57,10 @@ export function writeFile(tx: Tx, transition: FileTransition, was: FileState, ro
 }
 
 /** Writes the records of files that a scan has found and that had none. */
-export function addFiles(tx: Tx, rows: readonly FileRow[]): void {
+export function addFiles(tx: Tx, rows: readonly FileRow[], now: Millis): void {
   for (const { state } of rows) check('changed', 'none', state)
-  tx.files.add(rows)
+  if (rows.length > 0) ledgerNow(tx, now)
+  tx.files.add(rows.map(row => ({ ...row, since: now })))
 }
 
 /** Removes a file's record. `was`: the file's state before this. */

@@ -3,6 +3,7 @@ import type { Bytes, ImageRow } from '../synced/tables/images.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
 import { noteDeleted } from './history.ts'
+import { ledgerNow } from './ledger-time.ts'
 import { bytesGivenUp, bytesHeld, isAtPath, locationOf, versionEnded } from './versions.ts'
 
 /** The host holds this image. When its id is recorded already, the existing record is answered. An audit may have found an
@@ -59,7 +60,7 @@ export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): voi
 function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason, wasVersion = true): void {
   for (const file of tx.files.onImage(image.id)) {
     const { state } = file
-    if (wasVersion && isAtPath(state)) versionEnded(tx, locationOf(tx, file), image, now, file)
+    if (wasVersion && isAtPath(state)) versionEnded(tx, locationOf(tx, file), image, ledgerNow(tx, now), file)
     if (state === 'gone' || state === 'kept') removeFile(tx, 'image gone', state, file)
     else if (state === 'synced' || state === 'linked') {
       tx.history.ofFile(file, { at: now, event: 'lost', detail })

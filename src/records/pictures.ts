@@ -13,6 +13,7 @@ import { type Deletions, enterEscrow, isKept, type Moment, superseded, takenBack
 import { removeFile, writeFile } from './file-states.ts'
 import { noteChange, noteImage } from './history.ts'
 import { held } from './images.ts'
+import { ledgerNow } from './ledger-time.ts'
 import { isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
 
 /** What a look at a file means for its record.
@@ -50,11 +51,12 @@ export function isOfKnown(change: FileChange): change is KnownChange {
 
 /** A scan found a file changed, missing or left out. Records what this means for the file, its image and its history. */
 export function changed(tx: Tx, change: KnownChange, { mirror, path }: Location, moment: Moment): void {
-  const { kind, file, was, reason: why, leaves } = change
+  const { kind, was, reason: why, leaves } = change
+  const file = { ...change.file, since: change.file.since ?? moment.now }
   noteChange(tx, { mirror, path }, file.state, why, moment.now)
   tx.failures.clear(file.folder, file.name)
   if (leaves !== undefined) tx.images.keep(leaves)
-  noteVersion(tx, change, { mirror, path }, moment.now)
+  noteVersion(tx, { file, was }, { mirror, path }, ledgerNow(tx, moment.now))
   if (kind === 'pending' || kind === 'aside') {
     writeFile(tx, 'changed', was, file)
     // The file needs its image, so the image must not stay in escrow.
@@ -229,7 +231,7 @@ export function found(
   } else if (file && file.image === null && file.state !== 'gone') {
     // The file has a newer version by now. Until the newer version is uploaded, the file uses the image of the older one.
     writeFile(tx, 'found', file.state, { ...file, image: image.id, flat })
-    versionBegan(tx, location, image, moment.now)
+    versionBegan(tx, location, image, ledgerNow(tx, moment.now))
   } else if (tx.files.onImage(image.id).length === 0 && deletions === 'propagate') {
     const reason = file && file.state !== 'gone' ? 'superseded' : 'deleted'
     enterEscrow(tx, { image: image.id, ...location, reason }, moment)
@@ -312,7 +314,7 @@ function supersede(
   moment: Moment,
 ): void {
   if (before.image === image.id) return
-  const began = versionStart(tx, before, image.hash, moment.now)
+  const began = versionStart(tx, before, image.hash, ledgerNow(tx, moment.now))
   if (before.image !== null) {
     versionEnded(tx, location, tx.images.byId(before.image)!, began)
     superseded(tx, before.image, location, deletions, moment)
@@ -321,7 +323,12 @@ function supersede(
 }
 
 /** Notes that a picture with an image is gone, or is there again. */
-function noteVersion(tx: Tx, { file, was }: FileChange, location: Location, now: number): void {
+function noteVersion(
+  tx: Tx,
+  { file, was }: Pick<FileChange, 'file' | 'was'>,
+  location: Location,
+  now: Millis,
+): void {
   if (file.image === null || isAtPath(was) === isAtPath(file.state)) return
   const image = tx.images.byId(file.image)!
   if (isAtPath(was)) versionEnded(tx, location, image, now, file)

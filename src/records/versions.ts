@@ -1,9 +1,13 @@
+import type { Millis } from '../protocol/clock.ts'
 import type { Records, Tx } from '../synced/synced.ts'
 import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import type { Gap } from '../synced/tables/meta.ts'
 import type { VersionRow } from '../synced/tables/versions.ts'
+import { ledgerTime, wallTime } from './ledger-time.ts'
+
+/* All times here are ledger times, but for those that are said to be the wall clock's. */
 
 /** The states of a file that is not on the disk any more. */
 const GONE: ReadonlySet<FileState | null> = new Set(['gone', 'kept', null])
@@ -24,7 +28,7 @@ export function versionEnded(
   tx: Tx,
   { mirror, path }: Location,
   { recorded_at, hash, size, mtime }: ImageRow,
-  now: number,
+  now: Millis,
   file?: FileRow,
 ): void {
   const isOfFile = file?.hash?.equals(hash)
@@ -40,12 +44,13 @@ export function versionEnded(
 }
 
 /** The picture at a path uses this image from now on. The picture's version may have begun before (`began`): when the picture
- * has moved, the host held its bytes before the upload. And the image may have been recorded before its picture was there. */
+ * has moved, the host held its bytes before the upload. And the image may have been recorded before its picture was there, or
+ * while ledger time was ahead of the wall clock's `recorded_at`. */
 export function versionBegan(
   tx: Tx,
   { mirror, path }: Location,
   { recorded_at, hash, size, mtime }: ImageRow,
-  began: number,
+  began: Millis,
 ): void {
   const at = { mirror, path }
   if (began < recorded_at) tx.versions.add({ ...at, since: began, until: recorded_at, hash, size, mtime })
@@ -56,14 +61,15 @@ export function versionBegan(
 /** When the version at a path began: when a scan found its bytes there, or when the host had them, whichever was later.
  * `file`: the file's record until the version's bytes were known. */
 export function versionStart(
-  { images }: Pick<Records, 'images'>,
+  { images, meta }: Pick<Records, 'images' | 'meta'>,
   { since, ctime }: Pick<FileRow, 'since' | 'ctime'>,
   hash: Buffer,
-  now: number,
-): number {
+  now: Millis,
+): Millis {
   const held = Math.min(now, ...images.byHash(hash).map(({ recorded_at }) => recorded_at))
   // A file that changed while it waited has waited for longer than it has had these bytes.
-  return Math.min(now, Math.max(held, since ?? now, Math.ceil(ctime / 1000)))
+  const found = since === null ? now : ledgerTime({ meta }, since)
+  return Math.min(now, Math.max(held, found, ledgerTime({ meta }, Math.ceil(ctime / 1000))))
 }
 
 /** The host holds an image of these bytes, so their versions can be restored. */
@@ -104,7 +110,7 @@ export function gapEnded({ meta }: Pick<Tx, 'meta'>, now: number): void {
     )
 }
 
-/** The earliest time since which the host still holds every recorded version of these mirrors' pictures. A folder can be
+/** The earliest time of the wall clock since which the host still holds every recorded version of these mirrors' pictures. A folder can be
  * restored completely as it was at this time or later. Null: nothing of these mirrors is recorded yet. */
 export function restorableSince(
   { versions, meta, images }: Pick<Records, 'versions' | 'meta' | 'images'>,
@@ -112,7 +118,7 @@ export function restorableSince(
 ): number | null {
   const first = mirrors.length === 0 ? null : firstRecorded({ versions, images })
   const complete = Math.max(versions.givenUp(mirrors) ?? 0, meta.get('versions_since') ?? 0)
-  return first === null ? null : Math.max(first, complete)
+  return first === null ? null : wallTime({ meta }, Math.max(first, complete))
 }
 
 /** When the first image was recorded, as far as it is known. Null: none was. */
@@ -129,10 +135,10 @@ export type PastVersion = Pick<VersionRow, 'mtime'> & { hash: Buffer; size: numb
 
 /** What was at a path at this time, as it was recorded. Null: no picture with an image. `file`: the file's record. */
 export function versionAt(
-  { versions, images }: Pick<Records, 'versions' | 'images'>,
+  { versions, images, meta }: Pick<Records, 'versions' | 'images' | 'meta'>,
   location: Location,
   file: FileRow | undefined,
-  moment: number,
+  moment: Millis,
 ): PastVersion | null {
   const past = versions.at({ ...location, moment })
   if (past) {
@@ -140,12 +146,12 @@ export function versionAt(
     return hash !== null && size !== null && since <= moment ? { hash, size, mtime } : null
   }
   if (!file || !isAtPath(file.state)) return null
-  return heldVersions({ images }, file).find(({ began }) => began <= moment) ?? null
+  return heldVersions({ images, meta }, file).find(({ began }) => began <= moment) ?? null
 }
 
 /** The versions of a file that the host holds under a recorded image, the newest first. `began`: since when each was there. */
 export function heldVersions(
-  { images }: Pick<Records, 'images'>,
+  { images, meta }: Pick<Records, 'images' | 'meta'>,
   file: FileRow,
 ): (PastVersion & { began: number })[] {
   const held: (PastVersion & { began: number })[] = []
@@ -153,7 +159,12 @@ export function heldVersions(
   if (file.hash && !image?.hash.equals(file.hash) && images.byHash(file.hash).length > 0) {
     // The picture waits for its upload, and has moved here: the host has its bytes.
     const { hash, size, mtime } = file
-    held.push({ hash, size, mtime, began: versionStart({ images }, file, hash, Number.POSITIVE_INFINITY) })
+    held.push({
+      hash,
+      size,
+      mtime,
+      began: versionStart({ images, meta }, file, hash, Number.POSITIVE_INFINITY),
+    })
   }
   if (image) {
     const { hash, size, recorded_at: began } = image

@@ -4,7 +4,8 @@ import type { FileChange } from '../records/pictures.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
 import { because, codeOf, type Reason, type ReasonCode } from '../words/reasons.ts'
 
-/** The planner: what must happen, and why, by what is recorded and what was seen. Pure: no disk, host or clock. */
+/** The planner: what must happen, and why, by what is recorded and what was seen. Pure: no disk, host or clock. Since when a
+ * file is in a new state is null, because only the commit knows. */
 
 export interface PlanPolicy {
   deletions: Deletions
@@ -25,7 +26,6 @@ export function planFolder(
   known: readonly FileRow[],
   look: FolderContent,
   policy: PlanPolicy,
-  now: number,
 ): FileChange[] {
   const records = new Map(known.map(file => [file.name, file]))
   const changes: FileChange[] = []
@@ -34,7 +34,7 @@ export function planFolder(
     const reason = whyPending(record, seen)
     if (reason) {
       const leaves = record?.state === 'kept' && record.image !== null ? { leaves: record.image } : {}
-      const file = pendingRow(folder, record, seen, now)
+      const file = pendingRow(folder, record, seen)
       changes.push({ kind: 'pending', file, was: record?.state ?? null, reason, ...leaves })
     }
     records.delete(seen.name)
@@ -43,7 +43,7 @@ export function planFolder(
   const unknown = new Set(look.problems.map(problem => problem.name))
   for (const file of records.values()) {
     if (unknown.has(file.name)) continue
-    const change = planMissing(file, reasonOf(file.name), policy, now)
+    const change = planMissing(file, reasonOf(file.name), policy)
     if (change) changes.push(change)
   }
   return changes
@@ -67,9 +67,8 @@ export function planMissingFolder(
   known: readonly FileRow[],
   why: MissingReason,
   policy: PlanPolicy,
-  now: number,
 ): FileChange[] {
-  return known.flatMap(file => planMissing(file, why, policy, now) ?? [])
+  return known.flatMap(file => planMissing(file, why, policy) ?? [])
 }
 
 function whyPending(record: FileRow | undefined, seen: FileLook): Reason | null {
@@ -94,11 +93,11 @@ function changeOf(record: FileRow, seen: FileLook): Reason | null {
   return null
 }
 
-function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook, now: number): FileRow {
+function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook): FileRow {
   // The version whose upload is in doubt stays uncertain, because recovery still looks for its image.
   const sameVersion = record?.size === seen.size && record.mtime === seen.mtime
   const state: FileState = record?.state === 'uncertain' && sameVersion ? 'uncertain' : 'pending'
-  const since = record?.state === state ? record.since : now
+  const since = record?.state === state ? record.since : null
   // An image that is kept for good is not replaced. When the old bytes come back, the file uses it again.
   const image = record?.state === 'kept' ? null : (record?.image ?? null)
   // Null until the file was read: it may be any picture of its size, moved here, so no such image is deleted.
@@ -109,17 +108,16 @@ function planMissing(
   file: FileRow,
   why: MissingReason,
   { deletions, prunes }: PlanPolicy,
-  now: number,
 ): FileChange | null {
   // The image is kept for good, whatever becomes of the file.
   if (file.state === 'kept') return null
   // A file without an image becomes hidden, not gone: recovery may still find the image of an upload in doubt.
   const mayGo = why === 'ignored' && deletions === 'propagate' && file.image !== null
   const pruned = mayGo && prunes(file)
-  if (why !== 'gone' && !pruned) return aside(file, 'hidden', because(WHY_HIDDEN[why]), now)
-  if (deletions === 'keep' && file.image !== null) return aside(file, 'kept', because('kept_by_backup'), now)
+  if (why !== 'gone' && !pruned) return aside(file, 'hidden', because(WHY_HIDDEN[why]))
+  if (deletions === 'keep' && file.image !== null) return aside(file, 'kept', because('kept_by_backup'))
   if (file.state === 'gone') return null
-  const gone: FileRow = { ...file, state: 'gone', since: now }
+  const gone: FileRow = { ...file, state: 'gone', since: null }
   return pruned
     ? { kind: 'pruned', file: gone, was: file.state, reason: because('ignored_on_request') }
     : {
@@ -141,8 +139,8 @@ const WHY_HIDDEN = {
   left_out: 'left_out',
 } as const
 
-function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: Reason, now: number): FileChange | null {
+function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: Reason): FileChange | null {
   return file.state === becomes
     ? null
-    : { kind: 'aside', file: { ...file, state: becomes, since: now }, was: file.state, reason }
+    : { kind: 'aside', file: { ...file, state: becomes, since: null }, was: file.state, reason }
 }

@@ -3,7 +3,8 @@ import { openStateKit, type StateKit } from './engine/state-kit.ts'
 import { type Kits, World } from './engine/world.ts'
 import { drawBroad, keptHistory } from './histories/broad.ts'
 import { drawHistory, type History } from './histories/history.ts'
-import { isBroad, isOfMachines, seedOfKind } from './histories/seeds.ts'
+import { drawPast } from './histories/past.ts'
+import { isBroad, isOfMachines, PAST, seedOfKind } from './histories/seeds.ts'
 import { drawSlip, isSlip } from './histories/slips.ts'
 import { openHostKit } from './host/host-kit.ts'
 import { mustConverge } from './judges/convergence.ts'
@@ -116,6 +117,7 @@ const NOTHING = { steps: 0, seen: new Set<string>() }
 export function historyOf(seed: number): History | MachinesHistory {
   const its = seedOfKind(seed)
   if (isOfMachines(its)) return drawMachines(its)
+  if (its >= PAST) return drawPast(its)
   return keptHistory(its) ?? keptMachines(its) ?? drawn(its)
 }
 
@@ -141,6 +143,7 @@ export async function playOnce(history: History, kits: Kits, log: string[] | nul
     if (oracle.violation) break
   }
   if (!oracle.violation) await mustConverge(world, history.pauses.length)
+  world.moments.mustComeBack()
   oracle.secrecy.records()
   return { violation: oracle.violation, steps: world.passes.steps, seen: world.sights.seen }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { historyOf, openKits, playDryRun, playSeeds, range } from './campaign.ts'
-import { WIDE } from './histories/seeds.ts'
+import { PAST, WIDE } from './histories/seeds.ts'
 
 const LOTS = 4
 /** Of all kinds in turn. */
@@ -16,6 +16,11 @@ describe('the simulation', () => {
       expect(failures).toEqual([])
     },
   )
+
+  it('brings back six moments each of 300 quiet histories', { timeout: 600_000 }, async () => {
+    const { failures } = await playSeeds(range(PAST, 300), kits)
+    expect(failures).toEqual([])
+  })
 
   it('does in 300 histories what a dry run has said, and says something in each', {
     timeout: 600_000,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openKits, playSeeds, range } from './campaign.ts'
 import { keptHistory } from './histories/broad.ts'
 import { REGRESSIONS } from './histories/regressions.ts'
-import { GROWING, LATER, LATEST, MACHINES, READ } from './histories/seeds.ts'
+import { GROWING, LATER, LATEST, MACHINES, PAST, READ } from './histories/seeds.ts'
 
 /** Of each kind of histories so many; seeds.whole.test.ts plays more. One of two machines takes as long as ten others. */
 const COUNT = 10
@@ -17,6 +17,7 @@ describe('the simulation', () => {
   it.each([
     ...[1, LATER, LATEST, READ, GROWING].map(from => ({ from, count: COUNT })),
     { from: MACHINES, count: OF_MACHINES },
+    { from: PAST, count: 25 },
   ])('holds every invariant in the first histories from seed $from on', async ({ from, count }) => {
     const { failures } = await playSeeds(range(from, count), kits)
     expect(failures).toEqual([])

@@ -126,7 +126,7 @@ function withChange(file: FileRow, onDisk: OnDisk, recorded: Recorded, deletions
   const look = { files: seen, aside: [], ignored: [], problems: [] }
   // A record has the ctime 0 when the next scan is to read the bytes, not because the file changed.
   const record = { ...file, ctime: file.ctime || (seen[0]?.ctime ?? 0) }
-  const [change] = planFolder(file.folder, [record], look, { deletions, prunes: () => false }, 0)
+  const [change] = planFolder(file.folder, [record], look, { deletions, prunes: () => false })
   const before = whyInState(file, recorded)
   // A hidden picture need not be there.
   const isNews = file.state !== 'hidden' || onDisk.kind !== 'absent'

@@ -4,6 +4,8 @@ import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { isSameLook } from '../../local/look.ts'
+import type { Millis } from '../../protocol/clock.ts'
+import { ledgerTime, wallTime } from '../../records/ledger-time.ts'
 import {
   firstRecorded,
   isAtPath,
@@ -166,14 +168,15 @@ function cameLater(
   top: string,
   moment: number,
 ): Pick<RestoreReport, 'later' | 'later_in'> {
+  const at = ledgerTime(synced, moment)
   let later = 0
   const folders = new Set<string>()
   for (const { id, folder: mirror } of rows)
     for (const file of synced.files.below(id, top)) {
-      const began = file.image === null ? file.since : synced.images.byId(file.image)?.recorded_at
-      if (!isAtPath(file.state) || (began ?? 0) <= moment) continue
+      const waitedThen = file.image === null && (file.since ?? 0) <= moment
+      if (!isAtPath(file.state) || waitedThen) continue
       const full = fullPath(mirror, file.path)
-      if (versionAt(synced, { mirror: id, path: file.path }, file, moment) || !existsSync(full)) continue
+      if (versionAt(synced, { mirror: id, path: file.path }, file, at) || !existsSync(full)) continue
       later++
       folders.add(dirname(full))
     }
@@ -183,9 +186,11 @@ function cameLater(
 /** Throws NotPossible when nothing was recorded yet at this time. */
 function refuseUnknown(synced: Synced, moment: number): void {
   const first = firstRecorded(synced)
-  if (first !== null && first <= moment) return
+  if (first !== null && first <= ledgerTime(synced, moment)) return
   const since =
-    first === null ? 'Nothing is recorded yet' : `The first picture was recorded at ${localTimeFrom(first)}`
+    first === null
+      ? 'Nothing is recorded yet'
+      : `The first picture was recorded at ${localTimeFrom(wallTime(synced, first))}`
   throw new NotPossible(`Nothing was recorded at ${localTime(moment)}. ${since}`)
 }
 
@@ -253,27 +258,26 @@ function whatWas(
 ): 'folder' | 'picture' | null {
   for (const _ of versionsAt(synced, rows, path, moment)) return 'folder'
   const isPicture = ({ id: mirror }: MirrorRow) =>
-    fileAt(synced, mirror, path) ?? versionAt(synced, { mirror, path }, undefined, moment)
+    fileAt(synced, mirror, path) ?? versionAt(synced, { mirror, path }, undefined, ledgerTime(synced, moment))
   return rows.some(isPicture) ? 'picture' : null
 }
 
-/** What was at and below a folder of these mirrors at a time. */
+/** What was at and below a folder of these mirrors at a time of the wall clock. */
 export function* versionsAt(
   synced: Synced,
   rows: readonly Pick<MirrorRow, 'id' | 'folder'>[],
   top: string,
-  moment: number,
+  moment: Millis,
 ): Generator<Found> {
+  const at = ledgerTime(synced, moment)
   for (const { id, folder: mirror } of rows) {
     for (const file of synced.files.below(id, top)) {
-      const version = versionAt(synced, { mirror: id, path: file.path }, file, moment)
+      const version = versionAt(synced, { mirror: id, path: file.path }, file, at)
       if (version) yield { mirror, path: file.path, version, file }
     }
     // The records of these files were removed, because their images are gone from the host or stay for good.
-    for (const path of synced.versions.paths(id, top, moment)) {
-      const version = fileAt(synced, id, path)
-        ? null
-        : versionAt(synced, { mirror: id, path }, undefined, moment)
+    for (const path of synced.versions.paths(id, top, at)) {
+      const version = fileAt(synced, id, path) ? null : versionAt(synced, { mirror: id, path }, undefined, at)
       if (version) yield { mirror, path, version, file: undefined }
     }
   }

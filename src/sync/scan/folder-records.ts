@@ -40,8 +40,7 @@ export class FolderRecords {
 
   /** What a look at the folder changes for its files. Files under way are among them, because doubts are judged by all. */
   changes(folder: FolderRow, look: FolderLook): FileChange[] {
-    const { synced, clock } = this.#context
-    return planFolder(folder.id, synced.files.ofFolder(folder.id), look, this.#policy, clock.wall())
+    return planFolder(folder.id, this.#context.synced.files.ofFolder(folder.id), look, this.#policy)
   }
 
   /** The pictures that a folder has lost and that may be on the host. `missing`: folders that it does not list any more. */
@@ -98,7 +97,7 @@ export class FolderRecords {
   missing(tx: Tx, folder: FolderRow, why: MissingReason): void {
     const { files, folders, failures } = tx
     const known = files.ofFolder(folder.id)
-    this.#apply(tx, folder.path, planMissingFolder(known, why, this.#policy, this.#context.clock.wall()))
+    this.#apply(tx, folder.path, planMissingFolder(known, why, this.#policy))
     failures.clearAll(folder.id)
     if (why === 'gone' || (why === 'ignored' && this.#pruneIgnored)) folders.unmounted(folder.id)
     folders.gone(folder.id)
@@ -120,10 +119,9 @@ export class FolderRecords {
 
   #apply(tx: Tx, path: string, changes: readonly FileChange[]): void {
     const { id: mirror, folder } = this.#mirror
-    addFiles(
-      tx,
-      changes.flatMap(({ was, file }) => (was === null ? file : [])),
-    )
+    const moment = momentOf(this.#context)
+    const added = changes.flatMap(({ was, file }) => (was === null ? file : []))
+    addFiles(tx, added, moment.now)
     for (const planned of changes) {
       const change = keepingImage(tx, planned)
       const { kind, file, reason } = change
@@ -133,7 +131,7 @@ export class FolderRecords {
         const cdn_url = file.image === null ? null : (tx.images.byId(file.image)?.cdn_url ?? null)
         this.#context.emit({ event: 'picture_gone', mirror: folder, path: at, cdn_url })
       }
-      if (isOfKnown(change)) changed(tx, change, { mirror, path: at }, momentOf(this.#context))
+      if (isOfKnown(change)) changed(tx, change, { mirror, path: at }, moment)
     }
   }
 

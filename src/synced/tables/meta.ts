@@ -90,6 +90,10 @@ const FACTS = {
   /** Older copies of the records were put back, so nothing is known of what happened between these times
    * (records/versions.ts). */
   records_gaps: json<Gap[]>(),
+  /** The latest ledger time, and its spans (records/ledger-time.ts): each `ahead` of the wall clock by so many milliseconds.
+   * `to`: the last that was committed in it; null: it goes on. */
+  ledger_time: number,
+  clock_spans: json<{ from: Millis; to: Millis | null; ahead: number }[]>(),
 
   // sync
   /** The id of the machine's boot when the state was last open, and the monotonic time then (clock.ts). */

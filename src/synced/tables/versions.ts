@@ -6,7 +6,8 @@ import { excessOf } from './images.ts'
 
 /** What was at a path before: a version of a picture, or nothing. What is at the path now is in the file's record. */
 export interface VersionRow extends Location {
-  /** When the version's image was recorded, and until when the path's picture used the image. */
+  /** When the version's image was recorded, and until when the path's picture used it, in ledger time
+   * (records/ledger-time.ts). While that is ahead, a row before this one tells when the picture began to use it. */
   since: Millis
   until: Millis
   /** SHA-256 of the version's bytes, and how many bytes these are. Null: no picture was at the path. */

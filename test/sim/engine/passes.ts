@@ -118,6 +118,7 @@ export class Passes {
     this.#inPass = false
     world.sights.see('pass')
     mustTellTruth(world)
+    world.moments.note()
     return report
   }
 

@@ -100,11 +100,13 @@ export class MachineClock {
   readonly #time: Timeline
   /** Added to true time: what somebody has set the wall clock to. */
   offset = 0
+  readonly #ticks: boolean
   #bootedAt: number
   boot = 1
 
-  constructor(time: Timeline) {
+  constructor(time: Timeline, ticks = false) {
     this.#time = time
+    this.#ticks = ticks
     this.#bootedAt = time.now - 86_400_000
   }
 
@@ -113,7 +115,10 @@ export class MachineClock {
     this.boot++
   }
 
-  wall = (): number => this.#time.now + this.offset
+  wall = (): number => {
+    if (this.#ticks) this.#time.now++
+    return this.#time.now + this.offset
+  }
   monotonic = (): number => this.#time.now - this.#bootedAt
 
   /** The clock of one process: who sleeps when it ends sleeps for ever. `stoppedUntil`: it is stopped, as by SIGSTOP. */

@@ -16,6 +16,7 @@ import { Copies } from '../judges/copies.ts'
 import type { Doubts } from '../judges/doubts.ts'
 import { Emptied } from '../judges/emptied.ts'
 import { oracleOf } from '../judges/facts.ts'
+import { Moments } from '../judges/moments.ts'
 import type { Oracle } from '../judges/oracle.ts'
 import { Pruning } from '../judges/pruning.ts'
 import type { Seat } from '../machines/seat.ts'
@@ -93,6 +94,7 @@ export class World {
   /** When uploads may begin; null: always. */
   hours: Hours | null
   readonly passes: Passes
+  readonly moments: Moments
   /** The process that runs now, and what it is made of. */
   life: Life | null = null
   parts: EngineContext | null = null
@@ -116,7 +118,7 @@ export class World {
     this.log = log
     this.seat = seat
     this.time = seat?.time ?? fate.time
-    this.machine = new MachineClock(this.time)
+    this.machine = new MachineClock(this.time, history.ticks)
     this.looks = new Looks(
       () => this.#running(),
       folder => this.copies.isLookedAt(folder),
@@ -144,6 +146,7 @@ export class World {
     this.oracle.watch(this.truth)
     this.oracle.albumsMissing = () => this.host.faults.albumRefused
     this.oracle.listRefused = () => this.host.faults.listRefused
+    this.moments = new Moments(this)
     makeFirstDisk(this)
   }
 

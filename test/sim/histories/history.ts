@@ -92,6 +92,8 @@ export interface History {
   setting: Setting
   /** Whether what becomes stale is scanned beside the uploads, as the daemon does. Then uploads are slow. */
   news: boolean
+  /** Each look at the wall clock takes a millisecond, as a large commit takes its time. */
+  ticks?: true
   /** The pause after each pass, in milliseconds. */
   pauses: readonly number[]
   actions: readonly Action[]

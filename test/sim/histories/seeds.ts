@@ -27,6 +27,9 @@ export const MACHINES = 500_000_000
 export const WIDE = 600_000_000
 const WIDE_END = 1_000_000_000
 
+/** From here on a quiet history asks for moments of its past. */
+export const PAST = 1_100_000_000
+
 export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, BROAD, MACHINES]
 
 /** How often each comes. The sum is a prime, because other choices also hang on what is left when a seed is divided. */

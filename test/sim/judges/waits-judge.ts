@@ -3,6 +3,7 @@ import type { Config } from '../../../src/config/schema.ts'
 import { type ExplainContext, explain } from '../../../src/daemon/report/explain.ts'
 import { mirrorStatus } from '../../../src/daemon/report/mirror-status.ts'
 import { quotaStatus } from '../../../src/daemon/report/quota-status.ts'
+import { ledgerTime } from '../../../src/records/ledger-time.ts'
 import { restorableSince, versionAt } from '../../../src/records/versions.ts'
 import { endsDeletion } from '../../../src/sync/deletions/delete-images.ts'
 import { leftOutBelow } from '../../../src/sync/scan/index.ts'
@@ -70,7 +71,12 @@ function mustBeRestorable(
   const since = restorableSince(synced, [id])
   if (since === null) return
   const moment = since + Math.max(0, Math.floor((machine.wall() - since) / 2))
-  const version = versionAt(synced, { mirror: id, path }, rowAt(synced, mirrors, full), moment)
+  const version = versionAt(
+    synced,
+    { mirror: id, path },
+    rowAt(synced, mirrors, full),
+    ledgerTime(synced, moment),
+  )
   if (version && !disk.everHeld(full, version.hash.toString('hex')))
     oracle.report('restores-what-was', `${full} never had the bytes that are to come back`)
 }

@@ -4,6 +4,7 @@ import { DELETIONS } from './deletions.ts'
 import { DOUBT } from './doubt.ts'
 import type { Mutant, Row } from './mutant.ts'
 import { PACING } from './pacing.ts'
+import { PAST } from './past.ts'
 import { RATES } from './rates.ts'
 import { REHEARSING } from './rehearsing.ts'
 import { ROOTS } from './roots.ts'
@@ -23,6 +24,7 @@ const ROWS: readonly Row[] = [
   ...CLAIMS,
   ...RATES,
   ...REHEARSING,
+  ...PAST,
 ]
 
 export const MUTANTS: readonly Mutant[] = ROWS.map(([seed, name, why, instead]) => ({

@@ -58,9 +58,9 @@ export const RULES: readonly Row[] = [
   [1_000_000_018, 'what is hidden without an image is forgotten',
     'an upload in doubt that is found is not known for what a person gave up',
     { 'sync/plan.ts': {
-      planMissing: original => (file, why, policy, now) => {
+      planMissing: original => (file, why, policy) => {
         const isGone = why === 'ignored' && !file.image && policy.deletions === 'propagate' && policy.prunes(file)
-        return original(file, isGone ? 'gone' : why, policy, now)
+        return original(file, isGone ? 'gone' : why, policy)
       },
     } }],
 ]

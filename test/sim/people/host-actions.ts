@@ -20,6 +20,7 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
   clockJump(world, a) {
     const by = JUMPS[a % JUMPS.length]!
     world.machine.offset += by
+    world.moments.clockIsSet()
     return `the clock is set ${by > 0 ? 'forward' : 'back'} by ${Math.abs(by)} ms`
   },
   reboot(world, a) {

@@ -1,0 +1,48 @@
+import { MINUTE_MS, type Millis } from '../protocol/clock.ts'
+import type { Records, Tx } from '../synced/synced.ts'
+
+/*
+ * A wall clock that is set back shows some times twice. So versions have times of a clock that never goes back: ledger time is
+ * the wall clock's, and ahead of it from when it was set back until it is set right.
+ */
+
+/** By so much a clock is moved back that is only kept right. */
+const KEPT_RIGHT_MS = 1000
+/** For so long after a span's last commit the clock may have gone on without one. */
+const IDLE_MS = MINUTE_MS
+/** So many spans are known. A machine whose clock stops while it is off has two more with each start. */
+const SPANS = 100
+
+/** The ledger time of what is committed now. */
+export function ledgerNow({ meta, versions, images }: Tx, wall: Millis): Millis {
+  const last = meta.get('ledger_time') ?? 0
+  const first = () => Math.min(wall, versions.oldest() ?? wall, images.oldest() ?? wall)
+  const spans = meta.get('clock_spans') ?? [{ from: first(), to: null, ahead: 0 }]
+  const span = spans.at(-1)!
+  const now = wall + span.ahead
+  // When more than half of what the clock was set back has passed at once, it was set right.
+  const isSet = now < last - KEPT_RIGHT_MS || (span.ahead > 0 && now - last > span.ahead / 2)
+  const at = isSet ? Math.max(wall, last + 1) : Math.max(now, last)
+  const next = [...spans.with(-1, { ...span, to: last }), { from: at, to: null, ahead: at - wall }]
+  if (isSet || last === 0) meta.set('clock_spans', isSet ? next.slice(-SPANS) : spans)
+  if (at > last) meta.set('ledger_time', at)
+  return at
+}
+
+/** The ledger time at which the wall clock last showed this. What it never showed is taken for the last time before. */
+export function ledgerTime({ meta }: Pick<Records, 'meta'>, wall: Millis): Millis {
+  const known = meta.get('clock_spans')
+  if (!known) return wall
+  const spans = known.map(({ from, to, ahead }) => {
+    const [at, last] = [wall + ahead, to ?? Number.POSITIVE_INFINITY]
+    return { at: Math.min(at, last), began: at >= from, idle: at - last }
+  })
+  const shown = spans.findLast(({ began, idle }) => began && idle <= IDLE_MS)
+  const [before] = spans.filter(({ idle }) => idle > 0).sort((one, other) => one.idle - other.idle)
+  return (shown ?? before)?.at ?? 0
+}
+
+/** What the wall clock showed at a ledger time. */
+export function wallTime({ meta }: Pick<Records, 'meta'>, at: Millis): Millis {
+  return at - (meta.get('clock_spans')?.findLast(({ from }) => from <= at)?.ahead ?? 0)
+}

@@ -1,0 +1,80 @@
+import { versionsAt } from '../../../src/daemon/restore/from-moment.ts'
+import { MINUTE_MS } from '../../../src/protocol/clock.ts'
+import { livePictures } from '../disk/live-pictures.ts'
+import { rowAt } from '../engine/state-kit.ts'
+import type { World } from '../engine/world.ts'
+
+/** A moment at which disk and records agreed: what `restore --at` must bring back. */
+interface Noted {
+  wall: number
+  /** In true time. */
+  at: number
+  /** By paths, the SHA-256 of what lay there. */
+  pictures: Readonly<Record<string, string>>
+}
+
+/** Knows how the mirrors were at some moments, and asks the records for each of them at the end. */
+export class Moments {
+  readonly #world: World
+  readonly #noted: Noted[] = []
+  /** Since when the wall clock is set as it is, in true time, and by how much it is off. */
+  readonly #settings: { from: number; offset: number }[] = []
+
+  constructor(world: World) {
+    this.#world = world
+    this.clockIsSet()
+  }
+
+  get count(): number {
+    return this.#noted.length
+  }
+
+  clockIsSet(): void {
+    const { time, machine } = this.#world
+    this.#settings.push({ from: time.now, offset: machine.offset })
+  }
+
+  /** A pass has ended. */
+  note(): void {
+    const { disk, mirrors, state, time, machine } = this.#world
+    // Albumd has not looked at the clock since it was set.
+    if (Math.abs(machine.wall() - (state.synced.meta.get('running_at') ?? 0)) > MINUTE_MS) return
+    const pictures: Record<string, string> = {}
+    for (const { path, node } of livePictures(disk, mirrors)) {
+      const row = rowAt(state.synced, mirrors, path)
+      if (row?.state !== 'synced' || row.hash?.toString('hex') !== node.hash) return
+      pictures[path] = node.hash
+    }
+    for (const { id, folder } of state.synced.mirrors.all())
+      for (const { path, state: of } of state.synced.files.below(id, ''))
+        if (of !== 'gone' && of !== 'kept' && pictures[`${folder}/${path}`] === undefined) return
+    this.#noted.push({ wall: machine.wall(), at: time.now, pictures })
+  }
+
+  /** What was then comes back, no more and no fewer. */
+  mustComeBack(): void {
+    const { oracle, state, mirrors } = this.#world
+    if (oracle.violation || oracle.stateLost) return
+    const rows = mirrors.flatMap(({ folder }) => state.synced.mirrors.of(folder) ?? [])
+    for (const noted of this.#noted.filter(({ wall }) => this.#cameOnce(wall))) {
+      const back = [...versionsAt(state.synced, rows, '', noted.wall)].map(
+        ({ mirror, path, version }) => [`${mirror}/${path}` as string, version.hash.toString('hex')] as const,
+      )
+      const found = new Map(back)
+      const wrong = [...new Set([...found.keys(), ...Object.keys(noted.pictures)])].filter(
+        path => found.get(path) !== noted.pictures[path],
+      )
+      if (wrong.length > 0 || back.length !== found.size)
+        oracle.report('moments-come-back', `of ${new Date(noted.wall).toISOString()}: ${wrong.join(', ')}`)
+    }
+  }
+
+  /** What a clock shows twice, or may show again, means two moments. */
+  #cameOnce(wall: number): boolean {
+    const showing = this.#settings.filter(({ from, offset }, at) => {
+      const to = this.#settings[at + 1]?.from ?? this.#world.time.now
+      return from + offset <= wall && wall <= to + offset
+    })
+    return showing.length === 1 && wall <= this.#world.machine.wall()
+  }
+}
