@@ -6,6 +6,7 @@ import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, albumName, albumPathOf } from '../album.ts'
 import type { AlbumPort } from '../context.ts'
+import { isPromised } from './evidence.ts'
 import { listingChanges, plainName, type Walk, walkEverything, walkWhole } from './walk.ts'
 
 /** A listed image that no record names. `album`: the row of its album; null is the root. */
@@ -159,12 +160,15 @@ function withoutList(synced: Synced, failure: HostFailure): Outcome<void> {
   return { ok: true, value: undefined }
 }
 
-/** Images that no record names. Hosts may list for a while what albumd deleted, so that is left out. */
+/** Images that no record names. Hosts may list for a while what albumd deleted, so that is left out; so is what is only
+ * promised. */
 export function unrecordedIn<Image extends ListedImage>(
   { images, deleted }: Synced,
   listed: readonly Image[],
 ): Image[] {
-  return listed.filter(({ id }) => !images.byRemoteId(id) && deleted.at(id) === undefined)
+  return listed.filter(
+    image => !images.byRemoteId(image.id) && deleted.at(image.id) === undefined && !isPromised(image),
+  )
 }
 
 /** Whether the host lists images under the names that they were uploaded with, judged by those that are recorded. */

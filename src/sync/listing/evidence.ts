@@ -131,6 +131,19 @@ export function sizeFits(printed: string, bytes: number): boolean {
   return meanings === null || meanings.some(([least, most]) => least <= bytes && bytes <= most)
 }
 
+/** Whether a listed size is one of this number of bytes, and not perhaps that of no bytes. */
+export function sizeProves(printed: string | undefined, bytes: number): boolean {
+  return (
+    printed !== undefined && /[1-9]/.test(printed) && meaningsOf(printed) !== null && sizeFits(printed, bytes)
+  )
+}
+
+/** Whether an image is only promised: a host may list images from step 1 on, and its bytes are not there yet. */
+export function isPromised({ size }: ListedImage): boolean {
+  const most = size === undefined ? null : mostBytes(size)
+  return most !== null && most <= 1
+}
+
 /** The most bytes that a listed size can mean; null when the size is not understood. */
 export function mostBytes(printed: string): number | null {
   const meanings = meaningsOf(printed)

@@ -23,6 +23,7 @@ export {
   featuresOf,
   mostBytes,
   sizeFits,
+  sizeProves,
   weighEvidence,
 } from './evidence.ts'
 export {

@@ -17,6 +17,7 @@ import {
   names,
   namesAreKept,
   recordAlbums,
+  sizeProves,
   unrecordedIn,
   type WholeWalk,
   walkEverything,
@@ -32,9 +33,11 @@ export type Recovery = EngineContext & { propagating: ReadonlySet<number> }
 type Placed = ListedImage & { album: number | null }
 
 /** What is known of an upload besides the evidence.
- * conclusive: the walk was complete, and the upload can't arrive any more.
+ * ended: the upload can't arrive any more.
+ * conclusive: the same, and the walk was complete.
  * delivered: the promised address gives the upload's bytes, so the upload has arrived. */
 interface Looked extends WalkBefore {
+  ended: boolean
   conclusive: boolean
   delivered: boolean
 }
@@ -89,7 +92,12 @@ export async function lookAtAlbum(
         recovery,
         intent,
         evidence,
-        { conclusive: isWhole(intent) && ended(intent), delivered: delivered.has(intent.id), ...before },
+        {
+          ended: ended(intent),
+          conclusive: isWhole(intent) && ended(intent),
+          delivered: delivered.has(intent.id),
+          ...before,
+        },
         signal,
       )
     const isSecond = looks > 0 && follows
@@ -118,6 +126,7 @@ async function act(
   switch (evidence.kind) {
     case 'exact': {
       const { id, album } = evidence.image
+      if (!isThere(intent, evidence.image, looked)) return
       const cdnUrl = intent.cdn_url ?? confirmedPattern(recovery.synced)?.addressOf(id, intent.name) ?? null
       return record(recovery, intent, { remote_id: id, cdn_url: cdnUrl, album, proof: 'uploaded' })
     }
@@ -136,6 +145,20 @@ async function act(
   // The next upload walks the album again. If the image has arrived after all, this walk shows it.
   recovery.contents.forget(intent.album)
   recovery.emit(emitted)
+}
+
+/** Whether the bytes are there of the image that the credential named. A host may list it from step 1 on, with the size that
+ * was declared, until the credential has ended. When no size then tells that the bytes are there, two complete walks must
+ * show the image. */
+function isThere(
+  intent: OpenUpload,
+  { id, size }: Placed,
+  { ended, conclusive, delivered, alike }: Looked,
+): boolean {
+  if (delivered || (ended && sizeProves(size, intent.size))) return true
+  const isSeenAgain = conclusive && alike.get(intent.id) === id
+  if (conclusive) alike.set(intent.id, id)
+  return isSeenAgain
 }
 
 /** The failure of an upload that has not arrived, when a proxy in front of the upload node answered it with a page of its

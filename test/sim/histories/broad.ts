@@ -2,10 +2,12 @@ import { type Action, byTime, drawHistory, type History } from './history.ts'
 import { ALL_KEPT } from './kept-histories.ts'
 import { KEPT_LATER } from './kept-later.ts'
 import { Random } from './random.ts'
+import { isReal } from './seeds.ts'
 import { DELETIONS } from './seldom/deletions.ts'
 import { DISKS } from './seldom/disks.ts'
 import { LOSSES } from './seldom/losses.ts'
 import { UPLOADS } from './seldom/uploads.ts'
+import { drawReal } from './variations.ts'
 
 /** Histories that bring about what chance draws seldom (`reach/states.ts`). */
 export const SELDOM: readonly History[] = [...UPLOADS, ...LOSSES, ...DELETIONS, ...DISKS]
@@ -55,7 +57,7 @@ const RESTORED = [411, 412, 413, 414, 414, 414, 414, 414].map(number => keptHist
 export function drawBroad(seed: number): History {
   const random = new Random(seed, 11)
   const drawn = drawHistory(seed)
-  if (random.chance(0.1)) return drawn
+  if (random.chance(0.1) && !isReal(seed)) return drawn
   const usual = random.pick(random.chance(0.75) ? OFTEN : [...ALL_KEPT, ...SELDOM])
   // Streams of their own: all others draw as ever.
   const scarce = new Random(seed, 13)
@@ -65,14 +67,24 @@ export function drawBroad(seed: number): History {
   const passes = kept.pauses.length
   const shifted = ({ step, ...action }: Action) => ({ ...action, step: step && 1 + random.below(2 * step) })
   const more = drawn.actions.slice(0, 3).map(action => ({ ...action, pass: action.pass % passes }))
+  const real = isReal(seed) ? new Random(seed, 15) : null
+  const fault = () => ({
+    pass: real!.below(passes),
+    step: 0,
+    kind: 'fault' as const,
+    a: 5 * real!.below(1000),
+    b: 0,
+  })
   return {
     ...kept,
     seed,
+    variations: { ...kept.variations, ...(real && drawReal(real)) },
     concurrency: random.pick([kept.concurrency, kept.concurrency, 2, 4]),
     news: kept.news || new Random(seed, 12).chance(0.5),
     actions: [
       ...(random.chance(0.2) ? kept.actions.map(shifted) : kept.actions),
       ...(random.chance(0.3) ? more : []),
+      ...(real?.chance(0.5) ? [fault()] : []),
     ].sort(byTime),
   }
 }

@@ -7,6 +7,13 @@ import { PLAIN } from './variations.ts'
 /** Kept later: no broad history begins as these, because a longer list of beginnings would change what each seed draws. */
 // biome-ignore format: a history is a row.
 export const KEPT_LATER: readonly History[] = [
+  // The new version of a picture never arrives at a host that lists it from step 1 on.
+  ...(['declared', 'kept'] as const).map((promises, number) => ({
+    ...THREE,
+    seed: 1_000_000_420 + number,
+    variations: { ...PLAIN, promises },
+    actions: [at(1, 'change', 0, 7), at(1, 'fault', FAULT.sendNever)],
+  })),
   // The root is swapped for a backup that holds an older version of a picture.
   { ...THREE, seed: 1_000_000_059, files: IN_A,
     actions: [at(0, 'saveCopy', 0, 0), at(1, 'change', 0, 7), at(2, 'olderCopy', 0, 0)] },

@@ -23,6 +23,9 @@ export const BROAD = 450_000_000
 /** From here on a history is of two machines with one account. */
 export const MACHINES = 500_000_000
 
+/** From here on they are broad, and the host differs in what hosts that run in the open differ in. */
+export const REAL = 550_000_000
+
 /** From here on histories are of all kinds in turn. Those of numbers that no seed has are kept (`kept-histories.ts`). */
 export const WIDE = 600_000_000
 const WIDE_END = 1_000_000_000
@@ -30,10 +33,10 @@ const WIDE_END = 1_000_000_000
 /** From here on a quiet history asks for moments of its past. */
 export const PAST = 1_100_000_000
 
-export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, BROAD, MACHINES]
+export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, BROAD, MACHINES, REAL]
 
 /** How often each comes. The sum is a prime, because other choices also hang on what is left when a seed is divided. */
-const TURNS = [1, 1, 2, 2, 3, 26, 2].flatMap((times, kind) =>
+const TURNS = [1, 1, 2, 2, 3, 26, 2, 6].flatMap((times, kind) =>
   Array.from({ length: times }, () => KINDS[kind]!),
 )
 
@@ -45,9 +48,13 @@ export function seedOfKind(seed: number): number {
 }
 
 export function isBroad(seed: number): boolean {
-  return seed >= BROAD && seed < MACHINES
+  return (seed >= BROAD && seed < MACHINES) || isReal(seed)
+}
+
+export function isReal(seed: number): boolean {
+  return seed >= REAL && seed < WIDE
 }
 
 export function isOfMachines(seed: number): boolean {
-  return seed >= MACHINES && seed < WIDE
+  return seed >= MACHINES && seed < REAL
 }

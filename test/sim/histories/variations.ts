@@ -31,6 +31,9 @@ export interface Variations {
   blinks: 'odd' | 'even' | null
   /** Listings count an image more than they show. */
   miscounts: boolean
+  /** The host lists an image from step 1 on, with the bytes that it has or those declared, until the credential has
+   * ended. kept: with the bytes that it has, for ever. */
+  promises: 'received' | 'declared' | 'kept' | null
   /** How the host reads what the specification leaves open, where it does not read it as the embedded host does. */
   readings: Partial<Readings>
 }
@@ -53,6 +56,7 @@ export const PLAIN: Variations = {
   oddSvg: false,
   blinks: null,
   miscounts: false,
+  promises: null,
   readings: {},
 }
 
@@ -76,6 +80,7 @@ export function drawVariations(random: Random): Variations {
     oddSvg: seldom(false, true),
     blinks: null,
     miscounts: false,
+    promises: null,
     readings: {},
   }
 }
@@ -85,6 +90,11 @@ export function drawMoreVariations(drawn: Variations, random: Random, another: R
   const blinks = another.chance(0.1) ? another.pick(['odd', 'even'] as const) : null
   const more = { ...drawn, blinks, namesBase: another.chance(0.2) }
   return random.chance(0.15) ? { ...more, delivery: 'dated' } : more
+}
+
+/** Hosts that run in the open differ in more. */
+export function drawReal(random: Random): Partial<Variations> {
+  return { promises: random.pick(['received', 'declared', 'kept', null] as const) }
 }
 
 /** What a host may answer to a failure for which §4 names no code. */

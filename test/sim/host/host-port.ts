@@ -71,9 +71,12 @@ export class HostPort implements ImageHost {
       if (error instanceof PictureChanged) return { ok: false as const, failure }
       throw error
     }
-    return this.#persist('send', source, signal, () =>
+    const sent = await this.#persist('send', source, signal, () =>
       this.#host.send(token, picture.fileName, bytes, source, this.#me),
     )
+    // Half of it, all but the last byte, or nothing has come.
+    if (!sent.ok) this.#host.cut(token, [bytes.length >> 1, bytes.length - 1, 0][bytes.length % 3]!)
+    return sent
   }
 
   list = (album: string | null, page: number, signal: AbortSignal) => {

@@ -1,4 +1,5 @@
 import { OWN_READINGS, type Readings } from '../../../src/host/decisions.ts'
+import { imageRecord } from '../../../src/host/listing.ts'
 import { Refusal } from '../../../src/host/refusal.ts'
 import type { ErrorCode } from '../../../src/protocol/errors.ts'
 import type { UploadRequest } from '../../../src/protocol/records.ts'
@@ -46,7 +47,7 @@ export class VirtualHost {
   /** Whoever hears of what is stored, made and deleted. */
   readonly events: HostEvents[] = []
   readonly #account
-  readonly #credentials = new Map<string, { album: TrueAlbum | null; at: number; counts: boolean }>()
+  readonly #credentials = new Map<string, Issued>()
   readonly #used = new Map<number, number>()
   readonly #absent = new Map<string, number>()
   /** By image, its address where addresses tell the day and the kind of file. */
@@ -79,7 +80,9 @@ export class VirtualHost {
     const { token, imageId } = this.#kit.service.requestUpload(this.#account, { ...request, album_id })
     const album = this.truth.album(album_id ?? null)
     const counts = by !== 'other' && this.variations.quotaAt === 'credential'
-    this.#credentials.set(token, { album, at: this.#time.now, counts })
+    const { file_name: name, file_size: declared, width = 1, height = 1 } = request
+    const issued = { id: imageId, name, width, height, declared, bytes: 0 }
+    this.#credentials.set(token, { ...issued, album, at: this.#time.now, counts })
     this.#dated.set(imageId, datedAddress(imageId, request.file_name, this.#time.now))
     this.#named.set(imageId, `https://cdn.example/${request.file_name}`)
     return { token, cdnUrl: this.#answered('first', imageId) }
@@ -93,6 +96,7 @@ export class VirtualHost {
     this.#useQuota('sent', by)
     const issued = this.#credentials.get(token)!
     issued.counts = false
+    issued.bytes = null
     const twin = this.#twinOf(bytes)
     if (twin) {
       await service.delete(this.#account, { img: id, album: null })
@@ -134,7 +138,29 @@ export class VirtualHost {
     for (let more = 2; more <= listed.pagination.total_pages; more++)
       listed.images.push(...service.list(this.#account, album, String(more)).images)
     if (this.#blinks(album, page)) listed.images = withoutNewest(this.truth, listed.images)
+    if (this.variations.promises !== null) listed.images.push(...this.#promised(album))
     return viewOf(this, this.#time.now, listed, album, page)
+  }
+
+  /** So many bytes of a picture have come, and then nothing. */
+  cut(token: string, bytes: number): void {
+    const issued = this.#credentials.get(token)
+    if (issued?.bytes === 0) issued.bytes = bytes
+  }
+
+  /** The images of an album whose bytes are not there yet. */
+  #promised(album: string | null) {
+    const all = [...this.#credentials.values()].filter(
+      issued =>
+        issued.bytes !== null &&
+        (issued.album?.id ?? null) === album &&
+        (this.variations.promises === 'kept' || issued.at + LIFETIME_MS > this.#time.now) &&
+        !this.truth.images.has(issued.id),
+    )
+    const isDeclared = this.variations.promises === 'declared'
+    return all.map(({ bytes, declared, at, ...issued }) =>
+      imageRecord({ ...issued, size: isDeclared ? declared : bytes!, created_at: at }, this.readings),
+    )
   }
 
   /** Whether this page belongs to a walk that the newest image is missing in. */
@@ -283,6 +309,19 @@ export class VirtualHost {
     if (this.lacks(endpoint))
       throw new Refusal('PLAN_NOT_SUPPORTED' satisfies ErrorCode, 'This endpoint begins with another plan.')
   }
+}
+
+/** A credential, and what has come with it. `bytes`: null once the picture was stored. */
+interface Issued {
+  id: string
+  name: string
+  width: number
+  height: number
+  declared: number
+  bytes: number | null
+  album: TrueAlbum | null
+  at: number
+  counts: boolean
 }
 
 /** Without the newest of what albumd has sent there. */

@@ -29,13 +29,21 @@ const notInPlan = failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
 describe('an upload whose answer was lost', () => {
   it.each([
     ['at its delivery address', true, {}],
-    ['in the listing where the delivery address says nothing', true, { fetchDelivered: unreachable }],
+    [
+      'in the listing once its credential has ended, where no address answers',
+      true,
+      { fetchDelivered: unreachable },
+    ],
     ['by its address alone, before any other upload was acknowledged', false, {}],
-  ])('is found for ours at once %s, and not sent again', async (_, isTaught, changes) => {
+  ])('is found for ours %s, and not sent again', async (_, isTaught, changes) => {
     const workshop = await openWorkshop()
     if (isTaught) await acknowledgeOne(workshop)
     workshop.write('red.png', red)
     await workshop.pass({ host: losing(workshop, changes) })
+    if ('fetchDelivered' in changes) {
+      expect(summary(workshop)).toMatchObject({ uncertain: 1 })
+      await workshop.pass({ host: losing(workshop, changes), ...later })
+    }
     expect(summary(workshop)).toMatchObject({ synced: isTaught ? 2 : 1, linked: 0, uncertain: 0 })
     expect(workshop.synced.journal.open()).toEqual([])
     expect(await imagesOn(workshop)).toEqual(isTaught ? ['first.png', 'red.png'] : ['red.png'])
@@ -111,7 +119,7 @@ describe('an upload whose answer was lost', () => {
     expect(albums).toEqual([])
     remove('old/red.png')
     await workshop.pass({ host, graceMs: 60_000 }, 'look')
-    await pass()
+    await workshop.pass({ host, graceMs: 60_000, ...later }, 'mirror', undefined, undefined, named)
     expect(open()).toEqual(['new.png'])
     expect(albums).not.toContain('a')
   })
