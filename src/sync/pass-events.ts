@@ -58,7 +58,7 @@ export type PassEvent =
   /** More images are to be deleted than the hold allows. `images`: how many images wait for a person. `pictures`: how many
    * pictures of the mirror use an image. */
   | { event: 'deletions_held'; mirror: string; images: number; pictures: number }
-  /** Many images are to be deleted, so these wait longer. `until`: ISO 8601, for a daemon if it runs on. */
+  /** Many images are to be deleted, so these, and all that follow them, wait longer. `until`: ISO 8601, for a daemon if it runs on. */
   | { event: 'deletions_many'; mirror: string; images: number; pictures: number; until: string }
   | { event: 'image_kept'; mirror: string; path: string; reason: Reason }
 

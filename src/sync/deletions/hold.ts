@@ -1,12 +1,12 @@
 import { DAY_MS, type Millis } from '../../protocol/clock.ts'
-import { delayed, held, type Moment, released } from '../../records/escrow.ts'
+import { delayed, held, released } from '../../records/escrow.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
-import type { EscrowWeight, ManyWait } from '../../synced/tables/escrow.ts'
+import type { EscrowWeight } from '../../synced/tables/escrow.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import type { Pass } from '../pass-request.ts'
+import type { PassTask } from '../pass-request.ts'
 import type { ScannedMirror } from '../scan/index.ts'
 
 export interface HoldPolicy {
@@ -45,45 +45,58 @@ export function howMany(
  * are intended, so all of them do. Called as soon as a scan has found them, so that people are told at once. */
 export async function weighDeletions(
   context: EngineContext,
-  { task, began }: Pick<Pass, 'task' | 'began'>,
-  mirrors: readonly Pick<ScannedMirror, 'row' | 'policy'>[],
+  { task, began }: { task: PassTask; began: Millis },
+  mirrors: readonly Weighed[],
 ): Promise<void> {
   if (task !== 'mirror' && task !== 'retry') return
-  const { synced, hold, graceMs, graceManyMs, isDaemon, emit } = context
-  const { escrow, commit } = synced
-  for (const { row, policy } of mirrors) {
-    const mirror = row.id
-    const moment = momentOf(context)
-    const window = { mirror, since: moment.running - WINDOW_MS }
-    if (escrow.anyToRelease(mirror)) await commit(tx => released(tx, mirror, moment))
-    const { pending, deleted } = escrow.toDelete(window)
-    // All files of the mirror are counted only when so many images wait.
-    const mayBe = pending + deleted > Math.min(FEW, hold.hold_min) && escrow.anyToHold(mirror)
-    if (policy.deletions !== 'propagate' || !mayBe) continue
-    const weight = escrow.weight(window)
-    const said = { mirror: policy.folder, pictures: weight.in_use }
-    const many = howMany(weight, hold)
-    if (many === 'too_many') {
-      const images = await commit(tx => held(tx, mirror, moment.now))
-      if (images > 0) emit({ event: 'deletions_held', images: weight.pending, ...said })
-    } else if (many === 'many' && graceManyMs > 0 && escrow.anyToDelay(mirror)) {
-      const until = (isDaemon ? moment.now : began) + Math.max(graceMs, graceManyMs)
-      const wait = manyWait(moment, weight, { until, graceManyMs, isDaemon })
-      const images = await commit(tx => delayed(tx, { mirror, ...wait }, isNews(weight, hold)))
-      emit({ event: 'deletions_many', images, until: isoTime(until), ...said })
-    }
-  }
+  for (const mirror of mirrors)
+    if (mirror.policy.deletions === 'propagate') await weigh(context, began, mirror)
 }
 
-function manyWait(
-  { now, running, graceMs }: Moment,
-  { pending, deleted, in_use }: EscrowWeight,
-  { until, graceManyMs, isDaemon }: { until: Millis; graceManyMs: number; isDaemon: boolean },
-): Omit<ManyWait, 'mirror'> {
-  const deletions = pending + deleted
-  const why = because('many_go', { deletions, all: in_use + deletions })
-  const due_at = running + Math.max(graceMs, graceManyMs)
-  return { until, due_at, by_clock: isDaemon ? 0 : 1, why, why_at: now }
+type Weighed = Pick<ScannedMirror, 'row' | 'policy'>
+
+async function weigh(context: EngineContext, began: Millis, of: Weighed): Promise<void> {
+  const { synced, hold, emit } = context
+  const { escrow, commit } = synced
+  const mirror = of.row.id
+  const moment = momentOf(context)
+  const window = { mirror, since: moment.running - WINDOW_MS }
+  if (escrow.anyToRelease(mirror)) await commit(tx => released(tx, mirror, moment))
+  const { pending, deleted } = escrow.toDelete(window)
+  // All files of the mirror are counted only when so many images wait.
+  if (pending + deleted <= Math.min(FEW, hold.hold_min) || !escrow.anyToHold(mirror)) return
+  const weight = escrow.weight(window)
+  const many = howMany(weight, hold)
+  if (many === 'many') await delay(context, began, of, weight)
+  if (many !== 'too_many') return
+  const images = await commit(tx => held(tx, mirror, moment.now))
+  const { in_use: pictures } = weight
+  if (images > 0)
+    emit({ event: 'deletions_held', mirror: of.policy.folder, images: weight.pending, pictures })
+}
+
+/** Has all that wait in a mirror wait as many. A command that ends waits by the clock, from its beginning on. */
+async function delay(
+  context: EngineContext,
+  began: Millis,
+  { row: { id: mirror }, policy }: Weighed,
+  weight: EscrowWeight,
+): Promise<void> {
+  const { synced, hold, graceManyMs, isDaemon, emit } = context
+  const { escrow, commit } = synced
+  if (graceManyMs === 0 || !escrow.anyToDelay(mirror)) return
+  const { now, running, graceMs } = momentOf(context)
+  const { pending, deleted, in_use: pictures } = weight
+  const graceMany = Math.max(graceMs, graceManyMs)
+  const until = (isDaemon ? now : began) + graceMany
+  const by_clock = isDaemon ? 0 : 1
+  const why = because('many_go', { deletions: pending + deleted, all: pictures + pending + deleted })
+  const wait = { mirror, until, due_at: running + graceMany, by_clock, why, why_at: now } as const
+  const isFirst = escrow.many(mirror).deletions === 0
+  const images = await commit(tx => delayed(tx, wait, isNews(weight, hold)))
+  // What follows them is told by the counts, because a trickle would fill the log.
+  if (isFirst)
+    emit({ event: 'deletions_many', mirror: policy.folder, images, pictures, until: isoTime(until) })
 }
 
 /** Whether the pictures that are gone are many without those that were edited. */

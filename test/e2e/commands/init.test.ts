@@ -142,13 +142,17 @@ describe.skipIf(!hasScript && !process.env.CI)('init at a terminal', () => {
     await answer('The folder of your pictures', 'pictures\r')
     await answer('Its album', '\r')
     await answer('Another folder', '\r')
-    await answer('a backup)?', '\r')
+    await answer('a backup)?', 'soon\r')
+    await answer('must be a duration', '')
+    await answer('a backup)?', '7d\r')
+    await answer('of many after 7d', '')
     expect(await ended).toBe(0)
     expect(out()).not.toContain(stage.key)
     expect(out()).not.toContain('wrong-key')
     expect(loadConfig(config(stage), { HOME: stage.home })).toMatchObject({
       host: { base_url: stage.baseUrl, api_key_file: join(stage.home, 'etc/api-key') },
       mirrors: [{ folder: stage.pictures, album: 'pictures', deletions: 'propagate' }],
+      deletions: { grace_many: 7 * 86_400_000 },
     })
   })
 

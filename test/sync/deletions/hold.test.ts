@@ -87,7 +87,7 @@ describe('many deletions', () => {
       await at.at(n)
       await at.at(n + 0.5)
     }
-    expect([deleted(at), at.waits()]).toEqual([3, 3])
+    expect([deleted(at), at.waits(), at.told().length]).toEqual([3, 3, 1])
   })
 
   it('become few again when pictures come back or move, and a person’s word ends the wait', async () => {
