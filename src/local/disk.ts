@@ -91,6 +91,7 @@ const REPLACEMENT = '\u{FFFD}'
 const REMEMBERED_MS = 1000
 let mounts: readonly Mount[] = []
 let mountsReadAt = Number.NEGATIVE_INFINITY
+const remote = new Map<string, boolean>()
 
 export const realDisk: Disk = {
   readFolder(path) {
@@ -123,8 +124,11 @@ export const realDisk: Disk = {
     if (performance.now() - mountsReadAt > REMEMBERED_MS) {
       mounts = readMounts()
       mountsReadAt = performance.now()
+      remote.clear()
     }
-    return mountsOf(mounts, folder).slice(0, 1).some(isRemote)
+    const known = remote.get(folder) ?? mountsOf(mounts, folder).slice(0, 1).some(isRemote)
+    remote.set(folder, known)
+    return known
   },
 
   now: () => microseconds(systemClock.wall()),

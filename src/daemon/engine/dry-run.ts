@@ -73,7 +73,8 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
         running: () => running,
         openPicture: (root: string, path: string, cut: AbortSignal) =>
           openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers, isUnlike }),
-        lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended).look,
+        // A thread takes longer to start than to look at ten thousand files, and nobody waits for this one.
+        lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended, { workers: 0 }).look,
       }
       const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }))
       await rehearse(

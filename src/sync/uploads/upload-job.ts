@@ -46,34 +46,48 @@ export interface UploadRun extends EngineContext {
   underWay: UnderWay
 }
 
-/** What is to be uploaded for a file. Null: its folder or mirror is in doubt, or only others are sent. `mirrors`: by their
- * rows. */
-export function jobOf(
-  run: DiskPort & { named: PassRequest['named'] },
-  mirrors: ReadonlyMap<number, ScannedMirror>,
-  file: FileRow,
-): Omit<UploadJob, 'lane'> | null {
-  const { synced, disk } = run
+type QueuePort = DiskPort & { named: PassRequest['named'] }
+type Mirrors = ReadonlyMap<number, ScannedMirror>
+
+/** Where a file is to be brought to the host from. Null: its folder or mirror is in doubt, or only others are sent. */
+function placeOf({ synced, named }: QueuePort, mirrors: Mirrors, file: FileRow) {
   const folder = synced.folders.byId(file.folder)!
   const mirror = mirrors.get(folder.mirror)
-  if (!mirror) return null
-  const { policy, unknown, identity, mounts } = mirror
-  if (unknown.some(path => isAtOrBelow(folder.path, path))) return null
+  if (!mirror || mirror.unknown.some(path => isAtOrBelow(folder.path, path))) return null
   const path = pathOf(folder.path, file.name)
-  if (!isNamed(run.named, fullPath(policy.folder, path))) return null
+  return isNamed(named, fullPath(mirror.policy.folder, path)) ? { folder, mirror, path } : null
+}
+
+/** What is to be uploaded for a file. Null: nothing. `mirrors`: by their rows. */
+export function jobOf(
+  run: QueuePort,
+  mirrors: Mirrors,
+  file: FileRow,
+): Omit<UploadJob, 'lane' | 'isAsScanned'> | null {
+  const place = placeOf(run, mirrors, file)
+  if (!place) return null
+  const { folder, mirror, path } = place
+  const { policy } = mirror
   return {
     file,
     root: policy.folder,
     path,
     mirror: folder.mirror,
-    get albumPath() {
-      return albumPathOf(policy.album, folder.path)
-    },
+    albumPath: albumPathOf(policy.album, folder.path),
     deletions: policy.deletions,
-    isAsScanned: () =>
-      mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(disk, policy.folder, at)) &&
-      isSameRoot(disk, policy.folder, identity),
   }
+}
+
+/** Whether the root, and the disks that are mounted above the file, are still those that the scan saw. */
+export function isAsScanned(run: QueuePort, mirrors: Mirrors, file: FileRow): boolean {
+  const place = placeOf(run, mirrors, file)
+  if (!place) return false
+  const { folder, mirror } = place
+  const { policy, identity, mounts } = mirror
+  return (
+    mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(run.disk, policy.folder, at)) &&
+    isSameRoot(run.disk, policy.folder, identity)
+  )
 }
 
 /** A picture that was read. */

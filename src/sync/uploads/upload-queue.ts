@@ -14,6 +14,7 @@ import { Lanes } from './lanes.ts'
 import { findOut, inDoubt } from './recovery.ts'
 import { Uploader } from './upload.ts'
 import {
+  isAsScanned,
   jobOf,
   type Only,
   recordStop,
@@ -176,11 +177,12 @@ export class UploadQueue {
           // the record.
           const file = isOver() ? undefined : synced.files.at(next.value)
           if (file?.state !== next.value.state || !underWay.mayBegin(file)) return
-          const jobNow = () => jobOf(this.#run, this.#mirrors, file)
-          const isAsScanned = () => !underWay.isLeftOut(file) && jobNow()?.isAsScanned() === true
-          const job = jobNow()
+          const job = jobOf(this.#run, this.#mirrors, file)
+          const isStill = () => !underWay.isLeftOut(file) && isAsScanned(this.#run, this.#mirrors, file)
           if (job)
-            await underWay.during(file, () => this.#send({ ...job, isAsScanned, lane }, interruption.cut))
+            await underWay.during(file, () =>
+              this.#send({ ...job, isAsScanned: isStill, lane }, interruption.cut),
+            )
         },
       )
       return true
