@@ -299,7 +299,8 @@ async function whatStopped(
   const stopped = [
     ...new Map(refusals.map(failure => [`${failure.code} ${failure.endpoint}`, failure])).values(),
   ]
-  // The states of the mirrors are recorded once more, because the pass may have recorded them before the listing failed.
-  await synced.commit(tx => recordStates(tx, context, stopped))
+  // The pass may have recorded what the host refuses before the listing was answered.
+  if (stopped.length > 0 || synced.account.blocks().length > 0)
+    await synced.commit(tx => recordStates(tx, context, stopped))
   return stopped
 }
