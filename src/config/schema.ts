@@ -120,20 +120,26 @@ const watch = value.section({
     .meta({
       description:
         'How long a file must not change before it counts as finished. A new picture that ends with the end marker of ' +
-        'its format is uploaded sooner. A picture that is not complete waits, however long its writer pauses.',
+        'its format is uploaded sooner, one that was written over in place five times later. A picture of which ' +
+        'something is missing waits, however long its writer pauses.',
     }),
   incomplete_after: value
     .duration('1s', '365d')
     .prefault('10m')
     .meta({
       description:
-        'A picture that is not complete, such as an interrupted download, is reported so long after it was last written or ' +
-        'copied here. The date that a copy keeps does not count.',
+        'A picture of which something is missing, such as an interrupted download, is reported so long after it was last ' +
+        'written or copied here. A picture that is whole, but not as its format says, is sent then. The date that a ' +
+        'copy keeps does not count.',
     }),
-  incomplete: value.oneOf(['leave', 'send']).prefault('leave').meta({
-    description:
-      'What happens to such a picture then: leave waits until it changes, send uploads it as it is.',
-  }),
+  incomplete: value
+    .oneOf(['leave', 'send'])
+    .prefault('leave')
+    .meta({
+      description:
+        'What happens then to a picture of which something is missing: leave waits until it changes, send uploads it ' +
+        'as it is.',
+    }),
   poll: value
     .duration('1s', '1d')
     .optional()

@@ -3,18 +3,15 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, read, readlinkSyn
 import { promisify } from 'node:util'
 import { systemClock } from '../protocol/clock.ts'
 import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.ts'
-import type { Ending } from '../protocol/picture/ending.ts'
-import { foreignFormat, type Picture, readEnding, readPicture } from '../protocol/picture/picture.ts'
+import { type Inspection, inspectPicture } from '../protocol/picture/picture.ts'
 import { because, inWords, type Reason } from '../words/reasons.ts'
 import { statOf } from './disk.ts'
 import { type FileLook, isSameLook } from './look.ts'
 
 const CHUNK = 256 * 1024
-/** How many bytes `readPicture` reads first. */
-const HEAD = 64 * 1024
 
-/** A file that was opened and hashed. Its bytes are sent, even when another file gets its name meanwhile. */
-export interface OpenPicture {
+/** A file that was opened, hashed and walked through. Its bytes are sent, even when another file gets its name meanwhile. */
+export interface OpenPicture extends Inspection {
   look: Omit<FileLook, 'name'>
   /** When the file was made, in microseconds since 1970. 0 when its file system does not record this. */
   bornAt: number
@@ -22,12 +19,6 @@ export interface OpenPicture {
   readAt: number
   /** SHA-256 of all bytes of the file. See `OpenOptions.isUnlike`. */
   hash: Buffer
-  /** Null: the bytes are no picture of §4.3's formats. */
-  picture: Picture | null
-  /** Of what other format the bytes are when they are no picture; null: not known. */
-  foreign: ReturnType<typeof foreignFormat>
-  /** Whether the picture is complete. */
-  ending: Ending
   /** All bytes of the picture; null when it is too large to be held in memory. After `close` this memory is used for the
    * next picture. */
   bytes: Uint8Array | null
@@ -162,22 +153,16 @@ async function hashed(
   if (!before.isFile()) throw new PictureFileError('CHANGING', because('file_not_regular'))
   const { size } = before
   const isRead = !isUnlike(size)
-  const memory = !isRead || size <= IN_MEMORY ? buffers.borrow() : null
+  const memory = isRead && size <= IN_MEMORY ? buffers.borrow() : null
   try {
-    const bytes = memory && isRead ? await filled(file, memory.buffer.subarray(ROOM, ROOM + size), 0) : null
-    const hash = bytes
-      ? hashOf('sha256', bytes, 'buffer')
-      : isRead
-        ? await hashInChunks(file, size, cut)
-        : hashOf('sha256', `${full} ${size} ${before.ino} ${before.mtimeMs} ${before.ctimeMs}`, 'buffer')
-    const source = bytes
-      ? sourceOfBytes(bytes)
-      : memory
-        ? sourceAtOnce(file, size, memory.buffer)
-        : sourceOfFile(file, size, cut)
-    const picture = await readPicture(source)
-    const foreign = picture ? null : foreignFormat(await source.read(0, Math.min(size, 12)))
-    const ending = await readEnding(picture?.format ?? null, source)
+    const bytes = memory && (await filled(file, memory.buffer.subarray(ROOM, ROOM + size), 0))
+    const source = bytes ? sourceOfBytes(bytes) : new FileSource(file, size, cut)
+    const inspection = isRead ? await inspectPicture(source) : await seenAtOnce(file, size)
+    const hash = !isRead
+      ? hashOf('sha256', `${full} ${size} ${before.ino} ${before.mtimeMs} ${before.ctimeMs}`, 'buffer')
+      : source instanceof FileSource
+        ? await source.digest()
+        : hashOf('sha256', bytes!, 'buffer')
     // The name shows the open file, unless another file has taken its place, and that file has another number.
     const after = statOf(lstatSync(full))
     if (!isSameLook(statOf(before), after)) throw new PictureFileError('CHANGING', because('file_changed'))
@@ -187,9 +172,7 @@ async function hashed(
       bornAt: birthtime,
       readAt,
       hash,
-      picture,
-      foreign,
-      ending,
+      ...inspection,
       bytes,
       chunks: () => proved(file, size, hash, changed),
       framed(head, tail) {
@@ -208,16 +191,6 @@ async function hashed(
     memory?.end()
     throw error
   }
-}
-
-async function hashInChunks(file: OpenFile, size: number, cut?: AbortSignal): Promise<Buffer> {
-  const sum = createHash('sha256')
-  const buffer = Buffer.allocUnsafe(CHUNK)
-  for (let at = 0; at < size; at += CHUNK) {
-    goOnUnless(cut)
-    sum.update(await filled(file, buffer.subarray(0, Math.min(CHUNK, size - at)), at))
-  }
-  return sum.digest()
 }
 
 function goOnUnless(cut: AbortSignal | undefined): void {
@@ -247,28 +220,57 @@ async function filled(file: OpenFile, into: Buffer, position: number): Promise<B
   return into
 }
 
-function sourceOfFile(file: OpenFile, size: number, cut: AbortSignal | undefined): ByteSource {
-  return {
-    size,
-    async read(offset, length) {
-      goOnUnless(cut)
-      const buffer = Buffer.allocUnsafe(length)
-      return buffer.subarray(0, await file.read(buffer, offset))
-    },
+/** The file's bytes for a walk that goes forward. They are hashed on the way, what the walk passes over included, so that each
+ * byte is read once. */
+class FileSource implements ByteSource {
+  readonly size: number
+  readonly #file: OpenFile
+  readonly #cut: AbortSignal | undefined
+  readonly #sum = createHash('sha256')
+  /** The chunk that was hashed last, and where it begins. */
+  #chunk = Buffer.alloc(0)
+  #at = 0
+
+  constructor(file: OpenFile, size: number, cut: AbortSignal | undefined) {
+    this.#file = file
+    this.size = size
+    this.#cut = cut
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    const end = Math.min(offset + length, this.size)
+    if (offset < this.#at) return filled(this.#file, Buffer.allocUnsafe(Math.max(0, end - offset)), offset)
+    const pieces: Buffer[] = []
+    for (let at = offset; ; await this.#next()) {
+      const piece = this.#chunk.subarray(at - this.#at, end - this.#at)
+      if (piece.length > 0) pieces.push(piece)
+      at += piece.length
+      if (at >= end) return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+    }
+  }
+
+  /** SHA-256 of the whole file. */
+  async digest(): Promise<Buffer> {
+    while (this.#at + this.#chunk.length < this.size) await this.#next()
+    return this.#sum.digest()
+  }
+
+  async #next(): Promise<void> {
+    goOnUnless(this.#cut)
+    this.#at += this.#chunk.length
+    // A reader may still hold the chunk before, so each is memory of its own.
+    this.#chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK, this.size - this.#at))
+    this.#sum.update(await filled(this.#file, this.#chunk, this.#at))
   }
 }
 
-/** Reads at once: of a picture that is not read whole few bytes are wanted, and the thread pool takes ten times as long. */
-function sourceAtOnce({ fd }: OpenFile, size: number, room: Buffer): ByteSource {
-  const head = room.subarray(0, readSync(fd, room, 0, HEAD, 0))
-  return {
-    size,
-    async read(offset, length) {
-      if (Math.min(offset + length, size) <= head.length) return head.subarray(offset, offset + length)
-      const buffer = Buffer.allocUnsafe(length)
-      return buffer.subarray(0, readSync(fd, buffer, 0, length, offset))
-    },
+/** Reads at once, and only type and size: the thread pool takes ten times as long for so few bytes. */
+async function seenAtOnce({ fd }: OpenFile, size: number): Promise<Inspection> {
+  const read: ByteSource['read'] = async (offset, length) => {
+    const buffer = Buffer.allocUnsafe(length)
+    return buffer.subarray(0, readSync(fd, buffer, 0, length, offset))
   }
+  return { ...(await inspectPicture({ size, read }, 'size')), verdict: { kind: 'closed', early: true } }
 }
 
 function asPictureError(error: unknown): PictureFileError {

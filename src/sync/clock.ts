@@ -20,6 +20,8 @@ export interface KnownClock {
   offset: number
   /** The monotonic time at which albumd first read the clocks in this boot, or noticed that the wall clock had been set. */
   setAt: number
+  /** `setAt` is the time of the first look, and not that of a clock that was set. */
+  isFirst?: true
 }
 
 /** Tells how long files have been left alone. After somebody has set the clock forward, a young file must not seem old. */
@@ -37,19 +39,29 @@ export class FileAges {
     const now = clock.monotonic()
     const offset = clock.wall() - now
     const before = this.#known
-    const isSet = before === null || Math.abs(offset - before.offset) > DRIFT_MS
-    this.#known = { offset, setAt: isSet ? now : before.setAt }
+    const isSet = before !== null && Math.abs(offset - before.offset) > DRIFT_MS
+    const { setAt, isFirst } = before === null || isSet ? { setAt: now, isFirst: !isSet } : before
+    this.#known = { offset, setAt, ...(isFirst && { isFirst }) }
     return this.#known
   }
 
   /** Milliseconds since `ctime` (microseconds since 1970), but at most the time for which albumd has known the wall clock
    * not to be set. */
   since(ctime: number, clock: Clock): number {
-    const trusted = clock.monotonic() - this.look(clock).setAt
+    return Math.min(this.#by(ctime, clock), clock.monotonic() - this.look(clock).setAt)
+  }
+
+  /** The same, where only a clock that was seen to be set makes a doubt: what the clock did before albumd first looked in this
+   * boot is taken for right. */
+  likelySince(ctime: number, clock: Clock): number {
+    return this.look(clock).isFirst ? this.#by(ctime, clock) : this.since(ctime, clock)
+  }
+
+  #by(ctime: number, clock: Clock): number {
     // On a file system whose timestamps are whole seconds, a file may have changed up to a second after its timestamp.
     const grain = isCoarse(ctime) ? STAMP_GRAIN : 0
     // After the clock was set back, a file's last change may lie in the future. The file then counts as changed just now.
-    return Math.max(0, Math.min(clock.wall() - (ctime + grain) / 1000, trusted))
+    return Math.max(0, clock.wall() - (ctime + grain) / 1000)
   }
 }
 

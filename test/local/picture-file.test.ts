@@ -94,18 +94,18 @@ describe('a picture file', () => {
       'c.png': noise,
       'd.png': noise.subarray(0, -1),
     }
-    const endings: Record<string, string> = {}
+    const verdicts: Record<string, string> = {}
     for (const [name, content] of Object.entries(files)) {
       writeFileSync(join(root, name), content)
       const picture = await openPicture(root, name, { changed })
-      endings[name] = `${picture.ending.kind}, ${picture.bytes ? 'in memory' : 'in chunks'}`
+      verdicts[name] = `${picture.verdict.kind}, ${picture.bytes ? 'in memory' : 'in chunks'}`
       picture.close()
     }
-    expect(endings).toEqual({
+    expect(verdicts).toEqual({
       'a.png': 'closed, in memory',
-      'b.png': 'cut, in memory',
+      'b.png': 'missing, in memory',
       'c.png': 'closed, in chunks',
-      'd.png': 'cut, in chunks',
+      'd.png': 'missing, in chunks',
     })
   })
 

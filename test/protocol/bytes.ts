@@ -49,6 +49,11 @@ export function frame(marker: number, width: number, height: number): Buffer {
   return bytes(0xff, marker, be16(11), 8, be16(height), be16(width), 1, 1, 0x11, 0)
 }
 
+/** A scan of a JPEG's one component, with any pixels. */
+export function scan(pixels: string | Uint8Array): Buffer {
+  return bytes(0xff, 0xda, be16(8), 1, 1, 0, 0, 63, 0, pixels)
+}
+
 export function jpeg(...segments: Uint8Array[]): Buffer {
   return bytes(0xff, 0xd8, ...segments, 0xff, 0xd9)
 }

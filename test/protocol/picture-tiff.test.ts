@@ -152,7 +152,7 @@ describe('the size of a TIFF', () => {
     expect(await readPicture(new SparseSource(16 + bytes.byteLength, parts))).toEqual(UNKNOWN)
   })
 
-  test('is looked for among the first entries only, however many there are said to be', async () => {
+  test('is given up after 5 MB, however many entries there are said to be', async () => {
     const kind = { little: true, big: true }
     const source = tiff(
       kind,
@@ -160,7 +160,7 @@ describe('the size of a TIFF', () => {
       Array.from({ length: 200_000 }, (): Entry => [254, LONG, 0]),
     )
     expect(await readPicture(source)).toEqual(UNKNOWN)
-    expect(source.bytesRead).toBeLessThan(100_000)
+    expect(source.bytesRead).toBeLessThan(5e6)
   })
 })
 

@@ -27,7 +27,7 @@ describe('a header that is cut off', () => {
   test.each([
     ['PNG', png(640, 480), 24],
     ['GIF', bytes('GIF89a', le16(640), le16(480)), 10],
-    ['BMP', bytes('BM', Buffer.alloc(12), le32(40), le32(640), le32(480)), 26],
+    ['BMP', bytes('BM', Buffer.alloc(12), le32(40), le32(640), le32(480), Buffer.alloc(28)), 54],
     ['WebP', bytes('RIFF', le32(22), 'WEBPVP8X', le32(10), 0, 0, 0, 0, le16(639), 0, le16(479), 0), 30],
     ['ICO', bytes(le16(0), le16(1), le16(1), 48, 48, Buffer.alloc(14)), 22],
   ])('of a %s states no size, whatever lies behind it in memory', async (_name, whole, length) => {

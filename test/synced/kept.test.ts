@@ -26,11 +26,11 @@ it('a row is removed of a table that was empty a moment ago', async () => {
   const file = { folder: 1, name: 'a.png' }
   const clear = () => commit(tx => tx.waits.clear(file))
   await clear()
-  await commit(tx => tx.waits.put({ ...file, why: because('blank'), until: null, at: 1 }))
+  await commit(tx => tx.waits.put({ ...file, why: because('still_written'), until: null, at: 1 }))
   await clear()
   expect(waits.of(file)).toBeUndefined()
   await commit(tx => {
-    tx.waits.put({ ...file, why: because('blank'), until: null, at: 1 })
+    tx.waits.put({ ...file, why: because('still_written'), until: null, at: 1 })
     tx.waits.clear(file)
   })
   expect(waits.of(file)).toBeUndefined()

@@ -46,7 +46,7 @@ const CAUSES: { [code in ReasonCode]?: string } = {
   root_in_doubt: 'GUARDED',
   all_paused: 'PAUSED',
   incomplete: 'NOT_READY',
-  blank: 'NOT_READY',
+  odd: 'NOT_READY',
   still_written: 'NOT_READY',
   quota_used_up: 'DAILY_LIMIT_REACHED',
 }

@@ -58,6 +58,17 @@ export class ByteReader {
     return this.#holds(offset, length) ? this.#held.subarray(offset - this.#offset) : null
   }
 
+  /** The bytes between these offsets, block by block, up to the source's end. A block is valid until the next is asked for. */
+  async *pieces(from: number, to: number): AsyncGenerator<Buffer, void> {
+    for (let at = from; at < Math.min(to, this.size); ) {
+      const bytes = await this.bytes(at, 1)
+      if (bytes === null) return
+      const piece = bytes.subarray(0, to - at)
+      yield piece
+      at += piece.byteLength
+    }
+  }
+
   /** The offset of the next `text` (Latin-1); null when there is none. */
   async find(text: string, from: number): Promise<number | null> {
     for (let offset = from; ; ) {

@@ -1,140 +1,134 @@
-import type { ByteReader, Size } from './byte-reader.ts'
-import { BLANK, broken, CLOSED, cut, type Ending, WHOLE } from './ending.ts'
-import { type ExifThumbnail, exifThumbnail, liesOnSide } from './tiff.ts'
+import { ByteReader } from './byte-reader.ts'
+import { type Announced, Announcements } from './jpeg-announced.ts'
+import { HOLE, ImageWalk, ROOM } from './jpeg-image.ts'
+import type { FlawCode, Part } from './part.ts'
 
-/** Start of image: the two bytes that every JPEG begins with. A marker follows. */
-const SOI_LENGTH = 2
-/** The two bytes at the start of a segment state its length. The length includes these two bytes. */
-const LENGTH = 2
 const BEGINNING = '\xff\xd8\xff'
-const EOI = '\xff\xd9'
-const EOI_CODE = 0xd9
-const SOS_CODE = 0xda
-const APP1 = 0xe1
-const APP2 = 0xe2
 
-/** The first bytes of an APP1 segment that holds EXIF. */
-const EXIF = 'Exif\0\0'
-
-/** The size in a JPEG's frame header (ITU-T T.81, B.2.2), also behind long EXIF or ICC data. `turned`: by EXIF, on its
- * side; the size is as stored. Null: no frame header, or a DNG segment states the height. */
-export async function readJpegSize(reader: ByteReader): Promise<(Size & { turned: boolean }) | null> {
-  let exif: number | null = null
-  for await (const { code, start } of segmentsBeforePixels(reader)) {
-    exif ??= await exifIn(reader, code, start)
-    if (!isFrame(code)) continue
-    // The frame header: length (2 bytes), sample precision (1), height (2), width (2).
-    const frame = await reader.bytes(start, 7)
-    if (frame === null) return null
-    const turned = exif !== null && (await liesOnSide(reader, exif))
-    return { width: frame.readUInt16BE(5), height: frame.readUInt16BE(3), turned }
+/** The parts of a JPEG (ITU-T T.81, annex B), and of what stands behind its first image. */
+export async function* walkJpeg(reader: ByteReader): AsyncGenerator<Part, void> {
+  const announcements = new Announcements()
+  const end = yield* new ImageWalk(reader, '', announcements).walk(0)
+  if (end === null) return
+  const announced = announcements.behind(end, reader.size)
+  const behind = yield* walkBehind(reader, end, announced)
+  const few = new ByteReader(reader.source, { block: ROOM })
+  for (const each of announced) {
+    const code = await flawOf(few, each, behind, announced.length)
+    if (code) yield { ...each, role: 'image', by: 'index', flaw: { code, part: each.name, at: each.from } }
   }
-  return null
+  // Whoever says that something follows, and not how much, may still append it.
+  const { size } = reader
+  if (announcements.isVague) yield { role: 'index', name: 'announcement', from: size, to: size }
 }
 
-/** The small JPEG in the EXIF of a large JPEG; null when there is none. */
-export async function readThumbnail(reader: ByteReader): Promise<ExifThumbnail | null> {
-  for await (const { code, start } of segmentsBeforePixels(reader)) {
-    const exif = await exifIn(reader, code, start)
-    if (exif !== null) return exifThumbnail(reader, exif)
-  }
-  return null
+/** What was found behind the first image. */
+interface Behind {
+  /** Whole images, and where those of them begin that metadata name. */
+  images: number
+  named: Set<number>
+  /** Behind them there are only zeros, up to the file's end. */
+  isPadded: boolean
+  /** The file has only zeros from here on. */
+  solid: number
 }
 
-/** The offset of the EXIF block in this segment; null: none. Callers use the first of a file. */
-async function exifIn(reader: ByteReader, code: number, start: number): Promise<number | null> {
-  const data = start + LENGTH
-  const name = code === APP1 && (await reader.bytes(data, EXIF.length))
-  return name && name.toString('latin1', 0, EXIF.length) === EXIF ? data + EXIF.length : null
-}
-
-/** The segments before the first scan. `start`: the offset of the segment's length, which follows its marker. */
-async function* segmentsBeforePixels(
+/** Walks through what stands behind the first image: padding, images, which must be complete too, films, cameras' data. */
+async function* walkBehind(
   reader: ByteReader,
-): AsyncGenerator<{ code: number; start: number }, void> {
-  for (let offset = SOI_LENGTH; ; ) {
-    const marker = await nextMarker(reader, offset)
-    if (marker === null || marker.code === EOI_CODE || marker.code === SOS_CODE) return
-    yield { code: marker.code, start: marker.end }
-    const length = (await reader.bytes(marker.end, LENGTH))?.readUInt16BE(0) ?? 0
-    if (length < LENGTH) return
-    offset = marker.end + length
-  }
-}
-
-/** Whether the code is one of SOF0 to SOF15. Between these codes lie DHT, JPG and DAC, which begin no frame. */
-function isFrame(code: number): boolean {
-  return code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc
-}
-
-/** One image of the file: where its pixels begin and end. `announces`: its metadata say that more data follow. */
-interface Image {
-  pixels: number
-  end: number
-  announces: boolean
-}
-
-/** A JPEG ends with EOI. Phones append images, which must be complete too, and films, which are not checked. */
-export async function jpegEnding(reader: ByteReader): Promise<Ending> {
-  let announced = false
-  for (let start = 0; ; ) {
-    const image = await walkImage(reader, start)
-    if ('kind' in image) return image
-    if (await reader.hasBlankPage(image.pixels, image.end)) return BLANK
-    announced ||= image.announces
-    // When the metadata announce more data, such as a film, a writer may still append the data.
-    if (image.end === reader.size) return announced ? WHOLE : CLOSED
-    const behind = await reader.bytes(image.end, BEGINNING.length)
-    if (behind?.toString('latin1', 0, BEGINNING.length) !== BEGINNING) return WHOLE
-    start = image.end
-  }
-}
-
-/** Finds the end of one image. Segments are skipped as a whole, because a thumbnail has an end marker of its own. */
-async function walkImage(reader: ByteReader, start: number): Promise<Image | Ending> {
-  let announces = false
-  for (let offset = start + SOI_LENGTH; ; ) {
-    const marker = await nextMarker(reader, offset)
-    if (marker === null) return cut('its pixels are missing')
-    if (marker.code === EOI_CODE) return { pixels: marker.end, end: marker.end, announces }
-    const length = (await reader.bytes(marker.end, 2))?.readUInt16BE(0) ?? 2
-    if (length < 2) return broken(marker.end)
-    const segment = await reader.bytes(marker.end, length)
-    if (segment === null) return cut(`its segment at byte ${marker.end - 2} goes on behind the file's end`)
-    announces ||= saysThatMoreComes(marker.code, segment.subarray(2, length))
-    offset = marker.end + length
-    if (marker.code !== SOS_CODE) continue
-    // EOI occurs neither in compressed pixels nor in tables between scans.
-    const at = await reader.find(EOI, offset)
-    if (at === null) return cut('its end marker (EOI) is missing')
-    return { pixels: offset, end: at + EOI.length, announces }
-  }
-}
-
-/** What the XMP of a motion photo, or of a picture with a gain map, contains. */
-const XMP_MARKS = ['MotionPhoto', 'MicroVideo', 'Container:Directory']
-
-function saysThatMoreComes(code: number, data: Buffer): boolean {
-  // MPF: the index of a multi-picture file (CIPA DC-007).
-  if (code === APP2) return data.toString('latin1', 0, 4) === 'MPF\0'
-  return code === APP1 && XMP_MARKS.some(mark => data.includes(mark, 0, 'latin1'))
-}
-
-/** The next marker with a segment, or EOI. `end`: behind it. Skips fill bytes, bare markers and stray bytes of cameras. */
-async function nextMarker(reader: ByteReader, from: number): Promise<{ code: number; end: number } | null> {
-  for (let offset = from; ; ) {
-    const bytes = await reader.bytes(offset, 2)
-    if (bytes === null) return null
-    const last = bytes.byteLength - 1
-    for (let at = bytes.indexOf(0xff); at >= 0 && at < last; at = bytes.indexOf(0xff, at + 1)) {
-      const code = bytes[at + 1]!
-      if (hasSegment(code) || code === EOI_CODE) return { code, end: offset + at + 2 }
+  end: number,
+  announced: readonly Announced[],
+): AsyncGenerator<Part, Behind> {
+  const { size } = reader
+  const starts = new Set(announced.map(({ from }) => from))
+  const behind: Behind = { images: 0, named: new Set(), isPadded: false, solid: size }
+  for (let at = end; at < size; ) {
+    const from = yield* walkPadding(reader, at, announced, starts)
+    if (from === size) return { ...behind, isPadded: true, solid: at }
+    if (await isImage(reader, from)) {
+      const next = yield* new ImageWalk(reader, `image ${behind.images + 2}, `, null).walk(from)
+      if (next === null) return behind
+      behind.images++
+      if (starts.has(from)) behind.named.add(from)
+      at = next
+    } else {
+      at = await nextImage(reader, announced, from)
+      if (at === size) behind.solid = await roomAtEnd(reader)
+      yield { role: 'stray', name: 'trailer', from, to: Math.min(at, behind.solid) }
     }
-    offset += last
+  }
+  if (behind.solid < size) yield zeros(behind.solid, size, false)
+  return behind
+}
+
+/** Walks over zeros, and returns the offset of what follows. A film that metadata name begins with zeros itself. */
+async function* walkPadding(
+  reader: ByteReader,
+  at: number,
+  announced: readonly Announced[],
+  starts: ReadonlySet<number>,
+): AsyncGenerator<Part, number> {
+  const first = await skipZeros(reader, at)
+  let from = first
+  while (!starts.has(from) && from > at && from > first - ROOM) from--
+  if (first === reader.size || !starts.has(from)) from = first
+  const isNamed = first === reader.size ? announced.some(({ to }) => to > at) : starts.has(from)
+  if (from > at) yield zeros(at, from, isNamed)
+  return from
+}
+
+/** What is wrong with bytes that metadata name. `all`: so many stretches of bytes are named. */
+async function flawOf(
+  reader: ByteReader,
+  { from, to }: Announced,
+  { images, named, isPadded, solid }: Behind,
+  all: number,
+): Promise<FlawCode | null> {
+  const { size } = reader
+  // An editor may have moved the images, which are all there.
+  if (named.has(from) || images >= all) return to > size ? 'length' : null
+  if (from >= size) return isPadded ? 'cut' : 'announced'
+  if (to > size) return 'cut'
+  if (to > solid && size - solid >= HOLE) return 'unwritten'
+  const start = (await reader.bytes(from, Math.min(ROOM, to - from)))?.subarray(0, to - from)
+  return start?.every(byte => byte === 0) ? 'unwritten' : null
+}
+
+/** Zeros between and behind images: padding, or room that is not written. A few are no flaw. */
+function zeros(from: number, to: number, isNamed: boolean): Part {
+  const part: Part = { role: isNamed ? 'stray' : 'unwritten', name: 'padding', from, to }
+  return isNamed || to - from < ROOM ? part : { ...part, flaw: { code: 'zeros', part: part.name, at: from } }
+}
+
+/** The offset of the zeros that the file ends with, where they are so many that they may be room; otherwise its size. */
+async function roomAtEnd(reader: ByteReader): Promise<number> {
+  const room = await reader.zerosAtEnd()
+  return reader.size - (room < ROOM ? 0 : room)
+}
+
+/** The offset of the next byte that is no zero. */
+async function skipZeros(reader: ByteReader, from: number): Promise<number> {
+  for (let at = from; ; ) {
+    const bytes = await reader.bytes(at, 1)
+    if (bytes === null) return reader.size
+    const first = bytes.findIndex(byte => byte !== 0)
+    if (first >= 0) return at + first
+    at += bytes.byteLength
   }
 }
 
-/** RST0 to RST7, SOI and EOI have none; codes below 0xC0 are reserved, and 0xFF is a fill byte. */
-function hasSegment(code: number): boolean {
-  return code >= 0xc0 && code <= 0xfe && (code < 0xd0 || code > EOI_CODE)
+async function isImage(reader: ByteReader, at: number): Promise<boolean> {
+  const bytes = await reader.bytes(at, BEGINNING.length)
+  return bytes?.toString('latin1', 0, BEGINNING.length) === BEGINNING
+}
+
+/** Where the next image begins that metadata name, behind bytes that are none; the source's end when none does. */
+async function nextImage(
+  reader: ByteReader,
+  announced: readonly Announced[],
+  behind: number,
+): Promise<number> {
+  const few = new ByteReader(reader.source, { block: ROOM })
+  for (const { from } of announced) if (from > behind && (await isImage(few, from))) return from
+  return reader.size
 }

@@ -1,11 +1,17 @@
 import { disableTypes, imageSize, types } from 'image-size'
 import { FORMATS, type Format } from '../formats.ts'
-import { ByteReader, type ByteSource, bufferOf, type Size, sourceOfBytes } from './byte-reader.ts'
-import { bmpEnding, bmpSize, gifEnding, icoEnding, pngEnding, webpEnding } from './chunks.ts'
-import { cut, type Ending, UNCLEAR } from './ending.ts'
-import { jpegEnding, readJpegSize, readThumbnail } from './jpeg.ts'
-import { findSvgRoot, svgEnding } from './svg.ts'
-import { type ExifThumbnail, readTiffSize, tiffEnding } from './tiff.ts'
+import { walkBmp } from './bmp.ts'
+import { ByteReader, type ByteSource, type Size } from './byte-reader.ts'
+import { type Foreign, foreignKind, walkUnknown } from './foreign.ts'
+import { walkGif } from './gif.ts'
+import { walkIco } from './ico.ts'
+import { walkJpeg } from './jpeg.ts'
+import type { Part, Stated, Walk } from './part.ts'
+import { walkPng } from './png.ts'
+import { findSvgRoot, walkSvg } from './svg.ts'
+import { walkTiff } from './tiff.ts'
+import { type Verdict, VerdictFold } from './verdict.ts'
+import { walkWebp } from './webp.ts'
 
 /** A picture's format and dimensions by its bytes: the client declares them (§4.1), the upload node compares them (§4.2). */
 export interface Picture {
@@ -19,88 +25,112 @@ export interface Picture {
   turned?: true
 }
 
+/** What a walk through all of a file shows. */
+export interface Inspection {
+  /** Null: none of §4.3's formats. */
+  picture: Picture | null
+  /** What the bytes are when they are no picture of ours. Null: not known. */
+  foreign: Foreign | null
+  verdict: Verdict
+}
+
+/** How a format begins, and who walks through it. `own`: its dimensions come from its parts, not from image-size, which
+ * proved wrong on real and crafted pictures: of a JPEG it misses frames behind 512 KiB of metadata and knows only SOF0 to
+ * SOF2, of a TIFF it needs the directory in the first bytes, of a BMP it does not read the header of OS/2. */
+interface Kind {
+  begins?: RegExp
+  walk: Walk
+  own?: true
+}
+
+/** Each signature takes more than two or three characters, because a text may begin with the same two or three. */
+const KINDS: Readonly<Record<Format, Kind>> = {
+  png: { begins: /^\x89PNG\r\n\x1a\n.{4}(?:IHDR|CgBI)/s, walk: walkPng },
+  gif: { begins: /^GIF8[79]a/, walk: walkGif },
+  webp: { begins: /^RIFF.{4}WEBP/s, walk: walkWebp },
+  // Without the last part, an ICO without entries would be recognized.
+  ico: { begins: /^\0\0\x01\0(?!\0\0)/, walk: walkIco },
+  // SVG is text and has no signature.
+  svg: { walk: walkSvg },
+  // The marker 0xF7 would begin a JPEG-LS, which §4.3 does not list.
+  jpeg: { begins: /^\xff\xd8\xff(?!\xf7)/, walk: walkJpeg, own: true },
+  tiff: { begins: /^(?:II[*+]\0|MM\0[*+])/, walk: walkTiff, own: true },
+  // Byte 14 states the length of the picture header. It is one of eight numbers.
+  bmp: { begins: /^BM.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0{3}/s, walk: walkBmp, own: true },
+}
+const FORMAT_NAMES = Object.keys(KINDS) as Format[]
+
 /** The first read gets so many bytes, which are enough for nearly every picture. */
 const HEAD = 64 * 1024
-
-/** Each further read gets so many bytes, which are enough for a few JPEG segments or a TIFF directory. */
+/** Each further read for a size gets so many bytes, which are enough for a few JPEG segments or a TIFF directory. */
 const BLOCK = 4096
-
-/** A JPEG with 60 MB of metadata needs a thousand reads; only a crafted file would need more. */
+/** A JPEG with 60 MB of metadata needs a thousand reads for its size; only a crafted file would need more. */
 const MOST_READS = 1024
+/** Only a crafted file has more parts. */
+const MOST_PARTS = 200_000
+/** No format's signature is longer than this many bytes. */
+const SIGNATURE = 32
 
 /** The picture in the source; null: none of §4.3's formats. Rejects only when `source.read` does; memory is bounded. */
 export async function readPicture(source: ByteSource): Promise<Picture | null> {
+  return (await inspectPicture(source, 'size')).picture
+}
+
+/** Walks through the file once, up to the first size that it states or to its end. Rejects only when `source.read` does;
+ * memory is bounded. */
+export async function inspectPicture(source: ByteSource, until: 'size' | 'end' = 'end'): Promise<Inspection> {
   const head = await source.read(0, HEAD)
-  const start = startOf(head)
-  const format = FORMAT_NAMES.find(name => READERS[name].begins?.test(start))
-  if (format === undefined) {
-    const root = await findSvgRoot(source, head)
-    return root === 'cut' || root === null ? null : picture('svg', readHeaderSize('svg', root))
+  const start = Buffer.from(head.subarray(0, SIGNATURE)).toString('latin1')
+  const signed = FORMAT_NAMES.find(name => KINDS[name].begins?.test(start))
+  const root = signed ? null : await findSvgRoot(source, head)
+  const text = root === 'cut' ? null : root
+  const format = signed ?? (text && 'svg')
+  const { walk, own }: Kind = format ? KINDS[format] : { walk: walkUnknown }
+  const limits = until === 'size' ? { block: BLOCK, reads: MOST_READS } : {}
+  const parts = own || until === 'end' ? walk(new ByteReader(source, { head, ...limits })) : NOTHING
+  const { stated, verdict } = await fold(parts, until)
+  const isOurs = format !== null && !stated.raw
+  const size = own ? stated : format && readHeaderSize(format, text ?? head)
+  return {
+    picture: isOurs ? picture(format, size, stated.orientation) : null,
+    foreign: isOurs ? null : stated.raw ? 'RAW' : foreignKind(head),
+    verdict: verdict.verdict(source.size),
   }
-  const reader = new ByteReader(source, { head, block: BLOCK, reads: MOST_READS })
-  const { size: readSize } = READERS[format]
-  const size = readSize ? await readSize(reader, head) : readHeaderSize(format, head)
-  return size === 'raw' ? null : picture(format, size)
 }
 
-/** HEIC and AVIF are often named like a JPEG; the brand of their first box shows it. `head`: at least 12 bytes. */
-export function foreignFormat(head: Uint8Array): 'HEIC' | 'AVIF' | null {
-  const [, brand] = /^.{4}ftyp(.{4})/s.exec(startOf(head)) ?? []
-  if (brand === undefined) return null
-  if (/^avi[fs]$/.test(brand)) return 'AVIF'
-  return /^(?:he[iv][cxms]|mif1|msf1)$/.test(brand) ? 'HEIC' : null
+const NOTHING: readonly Part[] = []
+
+async function fold(parts: AsyncIterable<Part> | readonly Part[], until: 'size' | 'end') {
+  const verdict = new VerdictFold()
+  let stated: Stated = {}
+  let count = 0
+  for await (const part of parts) {
+    if (++count > MOST_PARTS) break
+    verdict.take(part)
+    // The first to state something counts: later ones are further pages or smaller copies.
+    if (part.states) stated = { ...part.states, ...stated }
+    if (until === 'size' && (stated.width !== undefined || part.role === 'image')) break
+  }
+  return { stated, verdict }
 }
 
-/** The small JPEG that a camera has put into a large JPEG's EXIF; null when there is none. `source` must be a JPEG. */
-export function readJpegThumbnail(source: ByteSource): Promise<ExifThumbnail | null> {
-  return readThumbnail(new ByteReader(source, { block: BLOCK, reads: MOST_READS }))
+/** The small JPEG that a camera has put into a large JPEG's EXIF (EXIF 2.32, 4.6.2); null: none. `source`: a JPEG. */
+export async function readJpegThumbnail(
+  source: ByteSource,
+): Promise<(NonNullable<Stated['thumbnail']> & { orientation: number }) | null> {
+  for await (const { role, states } of walkJpeg(new ByteReader(source))) {
+    if (states?.thumbnail) return { ...states.thumbnail, orientation: states.orientation ?? 1 }
+    if (role === 'image') break
+  }
+  return null
 }
-
-/** How each format begins, how its end is found, and which reader finds its dimensions. A format without `size` leaves its
- * dimensions to image-size, which gets the first bytes. On real and crafted pictures, image-size proved wrong for these
- * formats:
- *
- * | format | because |
- * |---|---|
- * | jpeg | image-size misses frames behind 512 KiB of metadata, and knows only SOF0 to SOF2 |
- * | tiff | image-size needs the directory in the first bytes, and most large files have it at their end |
- * | bmp | image-size does not read the header of OS/2 |
- *
- * Each signature takes more than two or three characters, because a text may begin with the same two or three characters. */
-const READERS: Readonly<Record<Format, FormatReader>> = {
-  png: { begins: /^\x89PNG\r\n\x1a\n.{4}(?:IHDR|CgBI)/s, ending: pngEnding },
-  gif: { begins: /^GIF8[79]a/, ending: gifEnding },
-  webp: { begins: /^RIFF.{4}WEBP/s, ending: webpEnding },
-  // Without the last part, an ICO without entries would be recognized.
-  ico: { begins: /^\0\0\x01\0(?!\0\0)/, ending: icoEnding },
-  // SVG is text and has no signature.
-  svg: { ending: svgEnding },
-  // The marker 0xF7 would begin a JPEG-LS, which §4.3 does not list.
-  jpeg: { begins: /^\xff\xd8\xff(?!\xf7)/, ending: jpegEnding, size: readJpegSize },
-  tiff: { begins: /^(?:II[*+]\0|MM\0[*+])/, ending: tiffEnding, size: readTiffSize },
-  bmp: {
-    // Byte 14 states the length of the picture header. It is one of eight numbers.
-    begins: /^BM.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0{3}/s,
-    ending: bmpEnding,
-    size: async (_, head) => bmpSize(bufferOf(head)),
-  },
-}
-const FORMAT_NAMES = Object.keys(READERS) as Format[]
-
-interface FormatReader {
-  begins?: RegExp
-  ending: (reader: ByteReader) => Promise<Ending>
-  size?: (reader: ByteReader, head: Uint8Array) => Promise<SizeRead | 'raw' | null>
-}
-
-type SizeRead = Size & { turned?: boolean }
-
-/** The formats that image-size may recognize; it takes bytes for others that are not. */
-const ALLOWED: ReadonlySet<string> = new Set(FORMAT_NAMES.filter(format => !READERS[format].size))
-disableTypes(types.filter(type => !ALLOWED.has(type)))
 
 /** image-size gets so many bytes. An ICO has 16 for each entry, so 500 fit; other formats state their size in 40. */
 const ENOUGH = 8192
+
+/** The formats that image-size may recognize; it takes bytes for others that are not. */
+const ALLOWED: ReadonlySet<string> = new Set(FORMAT_NAMES.filter(format => !KINDS[format].own))
+disableTypes(types.filter(type => !ALLOWED.has(type)))
 
 /** The size in a picture's first bytes: an ICO's largest entry, a WebP's canvas, a GIF's screen. With `ENOUGH` bytes even
  * crafted ones cost at most some 40 ms. */
@@ -118,44 +148,14 @@ function readHeaderSize(format: Format, head: Uint8Array): Size | null {
 
 /** The largest dimension that PNG and BMP allow. When a header of any format states more, the picture is damaged. */
 const LARGEST = 2 ** 31 - 1
+/** Orientations from 5 on turn a picture on its side (EXIF 2.32, 4.6.4). */
+const ON_SIDE = [5, 6, 7, 8]
 
 /** The picture, without dimensions when the header states some that no picture has: zero, a fraction, or too large. */
-function picture(format: Format, size: SizeRead | null): Picture {
-  const isPlausible = (pixels: number) => Number.isInteger(pixels) && pixels >= 1 && pixels <= LARGEST
-  const { width, height, turned } =
-    size && isPlausible(size.width) && isPlausible(size.height) ? size : NO_SIZE
-  return { format, mime: FORMATS[format].mime, width, height, ...(turned && { turned }) }
-}
-
-const NO_SIZE = { width: null, height: null, turned: false }
-
-/** Whether a picture is complete, by its structure alone: a half-written one is `cut`. `format`: null: no picture. Rejects
- * only when `source.read` does; memory is bounded. */
-export async function readEnding(format: Format | null, source: ByteSource): Promise<Ending> {
-  return format
-    ? READERS[format].ending(new ByteReader(source))
-    : noPictureYet(await source.read(0, 64 * 1024))
-}
-
-/** How pictures begin. A file that has only these few bytes yet becomes a picture when its writer goes on. */
-const BEGINNINGS = ['\x89PNG', '\xff\xd8\xff', 'GIF8', 'RIFF', 'BM', 'II', 'MM', '\0\0\x01\0']
-/** No format's signature is longer than this many bytes. */
-const SIGNATURE = 32
-
-/** The first bytes as a string with one character for each byte. */
-function startOf(head: Uint8Array): string {
-  return Buffer.from(head.subarray(0, SIGNATURE)).toString('latin1')
-}
-
-/** The ending of bytes of no known format: reserved room, or the first bytes of a picture. */
-async function noPictureYet(head: Uint8Array): Promise<Ending> {
-  const written = head.findLastIndex(byte => byte !== 0) + 1
-  if (written === 0) return cut('it begins with zeros only')
-  const start = startOf(head.subarray(0, written))
-  const begins = BEGINNINGS.some(text => start.startsWith(text) || text.startsWith(start))
-  if (begins && written < SIGNATURE) return cut('all but its first bytes is missing')
-  const text = head.subarray(0, written)
-  return (await findSvgRoot(sourceOfBytes(text), text)) === 'cut'
-    ? cut('its root element is missing')
-    : UNCLEAR
+function picture(format: Format, size: Partial<Size> | null, orientation = 1): Picture {
+  const isPlausible = (pixels?: number) => Number.isInteger(pixels) && pixels! >= 1 && pixels! <= LARGEST
+  const { width, height } = size ?? {}
+  const of = { format, mime: FORMATS[format].mime }
+  if (!isPlausible(width) || !isPlausible(height)) return { ...of, width: null, height: null }
+  return { ...of, width: width!, height: height!, ...(ON_SIDE.includes(orientation) && { turned: true }) }
 }

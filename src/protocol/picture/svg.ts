@@ -1,5 +1,6 @@
 import { ByteReader, type ByteSource } from './byte-reader.ts'
-import { CLOSED, cut, type Ending, WHOLE } from './ending.ts'
+import type { Walk } from './part.ts'
+import { walkRest } from './zeros.ts'
 
 /** The search for an SVG's root element reads at most so many bytes of comments and declarations. */
 const SEARCHED = 512 * 1024
@@ -47,18 +48,31 @@ function lengthAttribute(name: string, value: string): string[] {
   return /^[\w.+ -]{1,100}$/.test(plain) ? [`${name}="${plain}"`] : []
 }
 
-/** An SVG ends with the closing tag of its root element. White space may follow the closing tag. */
-export async function svgEnding({ source }: ByteReader): Promise<Ending> {
-  const text = new Text(new ByteReader(oneByteText(source, await source.read(0, 2))))
-  const end = await endOfRoot(text)
-  if (end === null) return cut('the closing tag of its root element is missing')
-  return (await text.find(/[^ \t\r\n]/g, end)) === null ? CLOSED : WHOLE
+/** An SVG is text, in which no zeros occur, and ends with the closing tag of its root element. White space may follow. */
+export const walkSvg: Walk = async function* ({ source, size }) {
+  const plain = oneByteText(source, await source.read(0, 2))
+  const text = new Text(new ByteReader(plain))
+  const bytesOf = (characters: number) => (plain === source ? characters : Math.min(size, 2 * characters))
+  const root = await startOfRoot(text)
+  const from = typeof root === 'number' ? root : 0
+  yield { role: 'header', name: 'prolog', from: 0, to: bytesOf(from) }
+  const end = typeof root === 'number' ? await endOfRoot(text, root) : null
+  const to = end === null ? size : bytesOf(end)
+  const nul = text.nul !== null && (end === null || text.nul < end) ? bytesOf(text.nul) : null
+  const code = nul === null ? end === null && 'cut' : 'unwritten'
+  yield {
+    ...{ role: 'image', name: 'root element', from: bytesOf(from), to },
+    ...(code && { flaw: { code, part: 'root element', at: nul ?? size } }),
+  }
+  if (end === null || nul !== null) return
+  const behind = await text.find(/[^ \t\r\n]/g, end)
+  const rest = behind === null ? size : bytesOf(behind)
+  yield { role: 'end', name: 'closing tag', from: to, to: rest }
+  yield* walkRest(new ByteReader(source), rest)
 }
 
-/** The offset behind the root element; null without closing tag. Only elements of its name are counted. */
-async function endOfRoot(text: Text): Promise<number | null> {
-  const root = await startOfRoot(text)
-  if (typeof root !== 'number') return null
+/** The offset behind the root element that begins at `root`; null without closing tag. Only elements of its name are counted. */
+async function endOfRoot(text: Text, root: number): Promise<number | null> {
   const [tag] = NAME.exec(await text.read(root))!
   const sign = new RegExp(
     `<(?:!--|!\\[CDATA\\[|\\?|/?${tag.slice(1).replace(/\W/g, '\\$&')}(?=[\\s/>]))`,
@@ -131,6 +145,8 @@ class Text {
   readonly #reader: ByteReader
   #from = 0
   #text = ''
+  /** The first zero that was read. */
+  nul: number | null = null
 
   constructor(reader: ByteReader) {
     this.#reader = reader
@@ -142,6 +158,8 @@ class Text {
     if (at < this.#from || at + most > this.#from + this.#text.length) {
       this.#text = (await this.#reader.bytes(at, most))?.toString('latin1') ?? ''
       this.#from = at
+      const nul = this.nul === null ? this.#text.indexOf('\0') : -1
+      if (nul >= 0) this.nul = at + nul
     }
     return this.#text.slice(at - this.#from, at - this.#from + most)
   }

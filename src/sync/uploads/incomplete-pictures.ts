@@ -7,35 +7,34 @@ import type { EngineContext } from '../context.ts'
 import { type AgeContext, leftAloneMs } from './settled-picture.ts'
 import type { UploadJob, UploadResult, Waits } from './upload-job.ts'
 
-/** What becomes of a picture whose end stays missing. */
+/** What becomes of a picture that is not all there, or whose form is broken. */
 export interface IncompletePolicy {
   /** When the picture has not changed for so many milliseconds, albumd assumes that nobody writes it any more. */
   afterMs: number
-  /** leave: the picture fails, until it changes. send: the picture is sent without its end. */
+  /** What becomes of a picture of which something is missing. leave: it fails, until it changes. send: it is sent as it is. */
   action: 'leave' | 'send'
 }
 
-type Read = Pick<OpenPicture, 'ending' | 'look' | 'hash'>
+type Read = Pick<OpenPicture, 'verdict' | 'look' | 'hash'>
 
-/** For so many milliseconds a picture whose end was missing is not read again, as long as its size and times stay the same.
+/** For so many milliseconds a picture that was not all there is not read again, as long as its size and times stay the same.
  * Afterwards it is read again, because a program that writes through a memory map changes the times late. */
 const READ_AGAIN_MS = 30_000
 
-/** A picture was read without its end, and changes within so many milliseconds. Then the program that writes it for the
+/** Something was missing of a picture, and it changes within so many milliseconds. Then the program that writes it for the
  * first time has changed it, and not an editor. */
 const JUST_MS = 2000
 
 /** How many pictures are remembered at most. A forgotten picture is only read once more. */
 const MOST_KNOWN = 1000
 
-/** How long a picture waits that contains a long stretch of zeros, because its writer may fill this stretch later. */
-const BLANK_MS = 60_000
+/** How long a picture waits that contains zeros where pixels may be zeros, because its writer may fill this stretch later. */
+const ZEROS_MS = 60_000
 
 /** A picture that waits. Times are monotonic milliseconds. */
 interface Waiting extends FileKey, Pick<Read, 'look' | 'hash'> {
-  /** cut: its end was missing. blank: it contains a long stretch of zeros. restless: it changed while albumd waited for it to
-   * rest. */
-  why: 'cut' | 'blank' | 'restless'
+  /** missing and odd: the verdict about it. restless: it changed while albumd waited for it to rest. */
+  why: 'missing' | 'odd' | 'restless'
   message: Reason
   /** Since when its size, times and bytes have not changed. */
   since: number
@@ -93,14 +92,15 @@ export class IncompletePictures {
     })
   }
 
-  /** Whether the picture's end was missing when it was read a moment ago. Then the program that writes it for the first time
-   * is still at work, and not an editor. */
-  wasJustCut(file: FileKey, clock: Clock): boolean {
+  /** Whether something was missing of the picture when it was read a moment ago. Then the program that writes it for the first
+   * time is still at work, and not an editor. */
+  wasJustMissing(file: FileKey, clock: Clock): boolean {
     const known = this.#waiting.get(textOf(file))
-    return known?.why === 'cut' && clock.monotonic() - known.from < JUST_MS
+    return known?.why === 'missing' && clock.monotonic() - known.from < JUST_MS
   }
 
-  /** Decides about a picture that was just read: it waits for its end, it fails, or it can be sent (null). */
+  /** Decides about a picture that was just read: it waits, it fails, or it can be sent (null). Whatever is odd about a
+   * picture that has not changed for long enough is nobody's unfinished work. */
   judge(
     context: AgeContext & Pick<EngineContext, 'settleMs'>,
     job: Pick<UploadJob, 'file' | 'root' | 'path'>,
@@ -108,39 +108,34 @@ export class IncompletePictures {
   ): UploadResult | null {
     const { settleMs, clock } = context
     const { file } = job
-    const { ending, look, hash } = read
-    const { action } = this.#policy
+    const { verdict, look, hash } = read
+    const { afterMs, action } = this.#policy
     const now = clock.monotonic()
     const since = this.#sameSince(file, read, now)
     this.#waiting.delete(textOf(file))
-    const waits = waitForEnd(ending, this.#policy.afterMs, settleMs)
-    if (waits === null) return null
-    const { afterMs, message } = waits
-    const cut = ending.kind === 'cut'
+    if (verdict.kind === 'closed') return null
+    const { kind, code, part, at } = verdict
+    const why = because(`flaw_${code}`, { part, at })
+    const waitMs = Math.max(settleMs, code === 'zeros' ? Math.min(ZEROS_MS, afterMs) : afterMs)
+    const fails = kind === 'missing' && action === 'leave'
     // A ctime in the future comes from a clock that was set back, or from another machine's clock. A ctime an hour ahead is
     // taken as an hour ago, so that the picture does not wait for long.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
     // Two measures of how long the picture was left alone. Before a picture fails, its age is exact enough, because failing
-    // too early does no harm. Before half a picture is sent, its age must be certain (`leftAloneMs`), or albumd itself must
-    // have seen the picture unchanged for so long.
-    const known =
-      cut && action === 'leave' ? age : Math.max(leftAloneMs(context, job, look.ctime), now - since)
-    if (known < afterMs)
+    // too early does no harm. Before it is sent, no clock that was set may have aged it, or albumd itself must have seen it
+    // unchanged for so long.
+    const known = fails ? age : Math.max(leftAloneMs(context, job, look.ctime, 'likelySince'), now - since)
+    if (known < waitMs)
       return this.#wait(file, read, {
-        why: cut ? 'cut' : 'blank',
-        message,
+        why: kind,
+        message: because(fails ? 'incomplete' : 'odd', { why }),
         since,
         from: now,
-        end: now + afterMs - known,
+        end: now + waitMs - known,
       })
-    if (ending.kind !== 'cut' || action === 'send') return null
-    return {
-      kind: 'failed',
-      code: 'PICTURE_INCOMPLETE',
-      message: because('stays_incomplete', { missing: ending.missing }),
-      retryAt: null,
-      hash,
-    }
+    if (!fails) return null
+    const message = because('stays_incomplete', { why })
+    return { kind: 'failed', code: 'PICTURE_INCOMPLETE', message, retryAt: null, hash }
   }
 
   /** Since when the picture has not changed, as this read and the earlier reads of the picture show. Monotonic milliseconds. */
@@ -155,26 +150,5 @@ export class IncompletePictures {
     if (this.#waiting.size >= MOST_KNOWN) this.#waiting.delete(this.#waiting.keys().next().value!)
     this.#waiting.set(textOf(file), { folder, name, look, hash, ...wait })
     return { kind: 'waits', message: wait.message, retryInMs: wait.end - wait.from }
-  }
-}
-
-/**
- * For a picture whose end is missing: why it waits, and for how many milliseconds after its last change. Null: it is complete.
- */
-function waitForEnd(
-  ending: OpenPicture['ending'],
-  afterMs: number,
-  settleMs: number,
-): { message: Reason; afterMs: number } | null {
-  switch (ending.kind) {
-    case 'cut':
-      return {
-        message: because('incomplete', { missing: ending.missing }),
-        afterMs: Math.max(settleMs, afterMs),
-      }
-    case 'blank':
-      return { message: because('blank'), afterMs: Math.max(settleMs, Math.min(BLANK_MS, afterMs)) }
-    default:
-      return null
   }
 }

@@ -9,7 +9,7 @@ export type AgeContext = Pick<EngineContext, 'clock' | 'ages'> & { disk: Pick<Di
 
 type SettleContext = AgeContext &
   Pick<EngineContext, 'openPicture' | 'settleMs'> & {
-    incomplete: Pick<EngineContext['incomplete'], 'wasJustCut' | 'isRestless' | 'rest'>
+    incomplete: Pick<EngineContext['incomplete'], 'wasJustMissing' | 'isRestless' | 'rest'>
   }
 
 /** Two reads that lie so many milliseconds apart show whether a file is being written. The time is longer than the tick of
@@ -47,22 +47,23 @@ export async function openSettled(
   const toBe = used ? 0 : quietMs(file.size)
   if (quietFor < toBe) await clock.sleep(toBe - quietFor, signal)
   const first = await openPicture(root, path, signal)
-  const { look, ending, hash } = first
+  const { look, verdict, hash } = first
+  if (verdict.kind === 'missing' || used?.equals(hash)) return first
+  const restMs = isWrittenOver(first, file, settleMs) ? IN_PLACE * settleMs : settleMs
   const age = leftAloneMs(context, job, look.ctime)
-  if (age >= settleMs) return first
-  if (ending.kind === 'cut' || used?.equals(hash)) return first
-  const early = endsEarly(first, file) && (isNew(first, settleMs) || incomplete.wasJustCut(file, clock))
+  if (age >= restMs) return first
+  const early = endsEarly(first, file) && (isNew(first, settleMs) || incomplete.wasJustMissing(file, clock))
   // The file has not changed since the scan saw it, and the wait above is over. So it was left alone long enough.
   if (early && look.ctime === file.ctime && look.ino === file.ino) return first
   if (incomplete.isRestless(file)) return rested(first)
   first.close()
   // Reading may have taken longer than the wait, and Node warns of a wait below zero.
-  await clock.sleep(Math.max(0, (early ? quietMs(look.size) : settleMs) - age), signal)
+  await clock.sleep(Math.max(0, (early ? quietMs(look.size) : restMs) - age), signal)
   const second = await openPicture(root, path, signal)
   return second.hash.equals(first.hash) && second.look.ctime === first.look.ctime ? second : rested(second)
 
   function rested(picture: OpenPicture): OpenPicture | Waits {
-    const waits = incomplete.rest(context, file, picture)
+    const waits = incomplete.rest({ settleMs: restMs, clock }, file, picture)
     if (waits) picture.close()
     return waits ?? picture
   }
@@ -77,24 +78,33 @@ function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number
   return restedMs >= settleMs || (tookMs >= 0 && tookMs < settleMs)
 }
 
+/** A program may write a picture anew over the old one in place, and pause longer than a program that writes a new file: what
+ * stands behind the place that it has reached is the old picture. So it has to rest so many times as long. */
+const IN_PLACE = 5
+
+/** Whether a picture that has an image was written over in place, and no check sums tell an old half from a new one. */
+function isWrittenOver(open: OpenPicture, { image }: UploadJob['file'], settleMs: number): boolean {
+  return image !== null && open.picture?.format !== 'png' && !isNew(open, settleMs)
+}
+
 /** Whether the picture ends where its format says, and uses no image yet. False on a file system whose timestamps are whole
  * seconds, because there a file may change without a new timestamp. */
-function endsEarly({ ending, look }: OpenPicture, { image }: UploadJob['file']): boolean {
-  return ending.kind === 'closed' && image === null && !isCoarse(look.ctime)
+function endsEarly({ verdict, look }: OpenPicture, { image }: UploadJob['file']): boolean {
+  return verdict.kind === 'closed' && verdict.early && image === null && !isCoarse(look.ctime)
 }
 
 /** On a network disk the times come from another machine, whose clock may be behind by so many milliseconds. When such a
  * file seems younger than this, its age is not known: 0 is returned. */
 const BEHIND_MS = 300_000
 
-/**
- * For how many milliseconds a picture has certainly been left alone. `ctime`: its last change, in microseconds since 1970.
- */
+/** For how many milliseconds a picture has been left alone: certainly, or likely (see `FileAges`). `ctime`: its last change,
+ * in microseconds since 1970. */
 export function leftAloneMs(
   { disk, clock, ages }: AgeContext,
   { root, path }: Pick<UploadJob, 'root' | 'path'>,
   ctime: number,
+  how: 'since' | 'likelySince' = 'since',
 ): number {
-  const age = ages.since(ctime, clock)
+  const age = ages[how](ctime, clock)
   return age < BEHIND_MS && disk.isRemote(dirname(`${root}/${path}`)) ? 0 : age
 }

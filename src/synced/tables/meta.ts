@@ -101,7 +101,7 @@ const FACTS = {
   /** The monotonic time at which the state loss was found. Uploads that were sent earlier may still arrive (clock.ts). */
   lost_at: number,
   /** What was known of the wall clock when the last pass ended (clock.ts). */
-  wall_clock: json<{ offset: number; setAt: number }>(),
+  wall_clock: json<{ offset: number; setAt: number; isFirst?: true }>(),
   /** When old rows of the history were last dropped (pass.ts). */
   pruned_at: number,
   /** The host's id of the account's default album (§4.1). '' when there is none, null when it is not known. */

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ByteSource } from '../../../src/protocol/picture/byte-reader.ts'
-import { readEnding, readJpegThumbnail, readPicture } from '../../../src/protocol/picture/picture.ts'
+import { imageData } from '../../../src/protocol/picture/image-data.ts'
+import { inspectPicture, readJpegThumbnail, readPicture } from '../../../src/protocol/picture/picture.ts'
 import { png } from '../../pictures.ts'
 import { be16, be32, bytes, frame, jpeg, le16, le32 } from '../../protocol/bytes.ts'
 import { SparseSource } from '../../protocol/sources.ts'
@@ -15,7 +16,7 @@ const WITH_ROOM = 16
 /** Behind an input may lie so many zeros, as in room that a writer has reserved. */
 const RESERVED = 3 * 2 ** 20
 
-/** Type, dimensions, ending and thumbnail of a picture's bytes. */
+/** Type, dimensions, verdict, thumbnail and image data of a picture's bytes. */
 export const pictures: Target = {
   isText: false,
   most: 256 * 1024,
@@ -76,9 +77,11 @@ export const pictures: Target = {
 }
 
 async function readOf(source: ByteSource): Promise<void> {
-  const picture = await readPicture(source)
-  const ending = await readEnding(picture?.format ?? null, source)
+  const { picture, verdict } = await inspectPicture(source)
+  const seen = await readPicture(source)
+  must(picture?.format === seen?.format && picture?.width === seen?.width, 'both looks see the same picture')
   if (picture === null) return
+  await imageData(picture.format, source)
   const { format, width, height } = picture
   must((width === null) === (height === null), 'a width and a height, or neither')
   for (const pixels of [width, height])
@@ -93,13 +96,11 @@ async function readOf(source: ByteSource): Promise<void> {
       'a thumbnail lies in its picture',
     )
   }
-  if (ending.kind !== 'closed' || format === 'svg') return
+  if (verdict.kind !== 'closed' || !verdict.early || format === 'svg') return
   // A picture that albumd sends early, although its writer had one byte left to write.
   const cutShort = { ...source, size: source.size - 1, read: readUpTo(source, source.size - 1) }
-  must(
-    (await readEnding(format, cutShort)).kind !== 'closed',
-    'a closed picture without its last byte is not closed',
-  )
+  const short = (await inspectPicture(cutShort)).verdict
+  must(short.kind !== 'closed' || !short.early, 'a closed picture without its last byte is not closed early')
 }
 
 function readUpTo(source: ByteSource, end: number): ByteSource['read'] {

@@ -1,11 +1,10 @@
 import type { Disk, DiskStat } from '../../../src/local/disk.ts'
 import { RESTORE_FOLDER } from '../../../src/local/look.ts'
 import { type OpenPicture, PictureFileError } from '../../../src/local/picture-file.ts'
-import { UNCLEAR } from '../../../src/protocol/picture/ending.ts'
 import { PictureChanged } from '../../../src/remote/host.ts'
 import type { OpenPictureAt } from '../../../src/sync/context.ts'
 import { because } from '../../../src/words/reasons.ts'
-import { endingOf, readTiny } from './tiny-picture.ts'
+import { readTiny, verdictOf } from './tiny-picture.ts'
 import { diskError, type FileNode, type Found, isOdd, split, upwards } from './tree.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
 
@@ -137,7 +136,7 @@ export function openerFor(
       picture: readTiny(bytes),
       foreign: null,
       // Where they don't, half pictures look like whole ones: only that nobody writes to them tells.
-      ending: endings ? endingOf(bytes) : UNCLEAR,
+      verdict: endings ? verdictOf(bytes) : { kind: 'closed', early: false },
       bytes: inMemory() ? bytes : null,
       async *chunks() {
         await pause()

@@ -1,5 +1,5 @@
-import { BLANK, CLOSED, cut, type Ending, UNCLEAR } from '../../../src/protocol/picture/ending.ts'
 import type { Picture } from '../../../src/protocol/picture/picture.ts'
+import type { Verdict } from '../../../src/protocol/picture/verdict.ts'
 
 /** Pictures of a few bytes, read by a function of their own: what is simulated is who has which, not formats. */
 export interface TinyPicture {
@@ -57,11 +57,12 @@ export function isHalf(bytes: Buffer): boolean {
   return bytes.length >= HEAD && bytes[3] !== 0
 }
 
-/** What its bytes tell of its end, where its format tells any. */
-export function endingOf(bytes: Buffer): Ending {
-  if (!tellsItsEnd(bytes)) return UNCLEAR
-  if (bytes[3] === ROOM) return BLANK
-  return bytes[3] === CUT ? cut('its second half') : CLOSED
+/** What its bytes tell of what is missing, where its format tells any. */
+export function verdictOf(bytes: Buffer): Verdict {
+  if (!tellsItsEnd(bytes)) return { kind: 'closed', early: false }
+  if (bytes[3] === ROOM) return { kind: 'odd', code: 'zeros', part: 'room', at: HEAD }
+  if (bytes[3] === CUT) return { kind: 'missing', code: 'cut', part: 'its second half', at: bytes.length }
+  return { kind: 'closed', early: true }
 }
 
 export function tellsItsEnd(bytes: Buffer): boolean {

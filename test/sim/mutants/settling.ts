@@ -4,8 +4,8 @@ import type { By, Row } from './mutant.ts'
 const notFor =
   (kind: string): By =>
   original =>
-  (ending, ...rest) =>
-    ending.kind === kind ? null : original(ending, ...rest)
+  (context, job, read) =>
+    read.verdict.kind === kind ? null : original(context, job, read)
 
 /** What keeps half a picture from being sent. */
 // biome-ignore format: a mutant is a row.
@@ -14,10 +14,10 @@ export const SETTLING: readonly Row[] = [
     { 'sync/uploads/settled-picture.ts': { openSettled: given(0, 'settleMs', 0) } }],
   [1_000_000_042, 'an old picture settles early', 'somebody writes over a picture that was never sent',
     { 'sync/uploads/settled-picture.ts': { isNew: always } }],
-  [14_000_018, 'a cut picture is not waited for', 'half of a picture is sent where its writer takes long',
-    { 'sync/uploads/incomplete-pictures.ts': { waitForEnd: notFor('cut') } }],
+  [14_000_018, 'a picture of which something is missing is not waited for', 'half of a picture is sent where its writer takes long',
+    { 'sync/uploads/incomplete-pictures.ts': { 'IncompletePictures.judge': notFor('missing') } }],
   [14_000_104, 'blank room is not waited for', 'room that was reserved for a picture is sent',
-    { 'sync/uploads/incomplete-pictures.ts': { waitForEnd: notFor('blank') } }],
+    { 'sync/uploads/incomplete-pictures.ts': { 'IncompletePictures.judge': notFor('odd') } }],
   [1_000_000_040, 'a leap of the clock settles what is blank',
     'a picture seems to be old that was begun a moment ago',
     { 'sync/uploads/incomplete-pictures.ts': {

@@ -4,7 +4,7 @@ import type { Picture } from '../../../src/protocol/picture/picture.ts'
 import type { UploadRequest } from '../../../src/protocol/records.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { Declaration } from '../../../src/sync/uploads/sender.ts'
-import { exif, frame, jpeg } from '../../protocol/bytes.ts'
+import { exif, frame, jpeg, scan } from '../../protocol/bytes.ts'
 import { emptyState } from '../../synced/open-tx.ts'
 import { audit, found } from '../audit/audit-stage.ts'
 import { failure, imagesOn, openWith, openWorkshop, summary, unreachable } from '../workshop.ts'
@@ -54,7 +54,7 @@ it('a mismatch is remembered for pictures that EXIF turns, and for no others', (
 })
 
 /** The nth JPEG that EXIF turns on its side. */
-const turnedJpeg = (n: number) => jpeg(exif(6), frame(0xc0, 1000 + n, 30))
+const turnedJpeg = (n: number) => jpeg(exif(6), frame(0xc0, 1000 + n, 30), scan('pixels'))
 
 const APPLIES_EXIF = { readings: { dimensions: 'turned' } } as const
 

@@ -25,7 +25,7 @@ function judge(
   clock.jump(1_800_000_000_000)
   const ages = new FileAges(null)
   const look = { size: 1, mtime: 0, ctime: (clock.wall() - age) * 1000, ino: 1 }
-  ages.since = ctime => Math.max(0, Math.min(clock.wall() - ctime / 1000, known))
+  ages.likelySince = ctime => Math.max(0, Math.min(clock.wall() - ctime / 1000, known))
   const pictures = new IncompletePictures({ afterMs, action })
   return pictures.judge(
     { settleMs: 1000, clock, ages, disk: { isRemote: () => isRemote } },
@@ -34,8 +34,13 @@ function judge(
   )
 }
 
+const CUT = { kind: 'missing', code: 'cut', part: 'chunk IDAT', at: 600 } as const
+const ZEROS = { kind: 'odd', code: 'zeros', part: 'pixels', at: 600 } as const
+const NO_END = { kind: 'odd', code: 'no_end', part: 'IEND', at: 600 } as const
+const WHY = because('flaw_cut', { part: 'chunk IDAT', at: 600 })
+
 const read = (look: Look) => ({
-  ending: { kind: 'cut', missing: 'its end is missing' } as const,
+  verdict: CUT,
   look,
   hash: Buffer.alloc(32),
 })
@@ -51,8 +56,8 @@ function watching(afterMs: number, { size = 1, written = 0 } = {}) {
   const look = { size, mtime: 0, ctime: (clock.wall() - written) * 1000, ino: 1 }
   const pictures = new IncompletePictures({ afterMs, action: 'leave' })
   const parts = { settleMs: 1000, clock, ages: new FileAges(null), disk: { isRemote: () => false } }
-  const judgeNow = (ending: Parameters<IncompletePictures['judge']>[2]['ending'] = read(look).ending) =>
-    pictures.judge(parts, jobOf(look), { ...read(look), ending })
+  const judgeNow = (verdict: Parameters<IncompletePictures['judge']>[2]['verdict'] = CUT) =>
+    pictures.judge(parts, jobOf(look), { ...read(look), verdict })
   return { clock, look, pictures, judgeNow }
 }
 
@@ -61,7 +66,7 @@ describe('a picture that is not all there', () => {
     for (const action of ['leave', 'send'] as const)
       expect(judge(60_000, { action })).toEqual({
         kind: 'waits',
-        message: because('incomplete', { missing: 'its end is missing' }),
+        message: because(action === 'send' ? 'odd' : 'incomplete', { why: WHY }),
         retryInMs: AFTER_MS - 60_000,
       })
   })
@@ -70,7 +75,7 @@ describe('a picture that is not all there', () => {
     expect(judge(AFTER_MS)).toMatchObject({
       kind: 'failed',
       code: 'PICTURE_INCOMPLETE',
-      message: because('stays_incomplete', { missing: 'its end is missing' }),
+      message: because('stays_incomplete', { why: WHY }),
       retryAt: null,
     })
     expect(judge(AFTER_MS, { action: 'send' })).toBeNull()
@@ -96,19 +101,35 @@ describe('a picture that is not all there', () => {
   })
 })
 
-describe('a picture that ends in zeros', () => {
+describe('a picture that is odd', () => {
   it.each([
-    ['was not set', 0],
-    ['was set forward', 3_600_000],
-    ['was set back', -3_600_000],
-  ])('waits a minute before our eyes for its writer where the clock %s', async (_, written) => {
-    const { clock, judgeNow } = watching(AFTER_MS, { size: 9000, written })
-    const judgeBlank = () => judgeNow({ kind: 'blank' })
-    expect(judgeBlank()).toMatchObject({ kind: 'waits', retryInMs: 60_000 })
-    await clock.pass(50_000)
-    expect(judgeBlank()).toMatchObject({ kind: 'waits', retryInMs: 10_000 })
+    ['zeros', ZEROS, 60_000],
+    ['a missing end mark', NO_END, AFTER_MS],
+  ])('by %s waits since its last change, and is sent then', async (_, verdict, waitMs) => {
+    const { clock, judgeNow } = watching(AFTER_MS, { size: 9000 })
+    expect(judgeNow(verdict)).toMatchObject({ kind: 'waits', retryInMs: waitMs })
+    await clock.pass(waitMs - 10_000)
+    expect(judgeNow(verdict)).toMatchObject({ kind: 'waits', retryInMs: 10_000 })
     await clock.pass(10_000)
-    expect(judgeBlank()).toBeNull()
+    expect(judgeNow(verdict)).toBeNull()
+  })
+
+  it('is sent at the first look where its last change lies long ago, in each boot', () => {
+    const { judgeNow } = watching(AFTER_MS, { written: 2 * AFTER_MS })
+    expect(judgeNow(NO_END)).toBeNull()
+  })
+
+  it.each([
+    ['forward', 3_600_000],
+    ['back', -3_600_000],
+  ])('waits before our eyes where the clock was seen to be set %s', async (_, jump) => {
+    const { clock, judgeNow } = watching(AFTER_MS)
+    expect(judgeNow(ZEROS)).toMatchObject({ kind: 'waits', retryInMs: 60_000 })
+    clock.jump(jump)
+    await clock.pass(50_000)
+    expect(judgeNow(ZEROS)).toMatchObject({ kind: 'waits', retryInMs: 10_000 })
+    await clock.pass(10_000)
+    expect(judgeNow(ZEROS)).toBeNull()
   })
 })
 
@@ -130,16 +151,16 @@ describe('a picture that was found', () => {
     expect(judgeNow()).toMatchObject({ kind: 'failed' })
   })
 
-  it('cut is known as such for a moment, but for one that is blank', async () => {
+  it('cut is known as such for a moment, but not one that is odd', async () => {
     const { clock, look, pictures, judgeNow } = watching(AFTER_MS)
-    const wasJustCut = () => pictures.wasJustCut(fileOf(look), clock)
-    judgeNow({ kind: 'blank' })
-    expect(wasJustCut()).toBe(false)
+    const wasJustMissing = () => pictures.wasJustMissing(fileOf(look), clock)
+    judgeNow(ZEROS)
+    expect(wasJustMissing()).toBe(false)
     judgeNow()
     await clock.pass(1999)
-    expect(wasJustCut()).toBe(true)
+    expect(wasJustMissing()).toBe(true)
     await clock.pass(1)
-    expect(wasJustCut()).toBe(false)
+    expect(wasJustMissing()).toBe(false)
   })
 })
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import type { OpenPicture } from '../../../src/local/picture-file.ts'
-import type { Ending } from '../../../src/protocol/picture/ending.ts'
 import { clockOffset, FileAges } from '../../../src/sync/clock.ts'
 import { IncompletePictures } from '../../../src/sync/uploads/incomplete-pictures.ts'
 import { openSettled } from '../../../src/sync/uploads/settled-picture.ts'
@@ -17,7 +16,8 @@ interface Opening {
   /** When the file was written to before it was opened, beside `WROTE_AT`. */
   wroteAt?: number
   bytes?: string
-  ending?: Ending['kind']
+  /** whole: closed, and not early. */
+  verdict?: 'closed' | 'whole' | 'missing'
   size?: number
 }
 
@@ -30,13 +30,14 @@ function stage({
   renamed = 0,
   wasCut = false,
   isRemote = false,
+  format = 'gif',
   ...first
 }: Stage = {}) {
   const clock = new VirtualClock()
   clock.jump(WROTE_AT + age)
   const wroteAt = first.wroteAt ?? WROTE_AT
   const openings: number[] = []
-  let now: Required<Opening> = { bytes: 'a', ending: 'closed', size: 0, ...first, wroteAt }
+  let now: Required<Opening> = { bytes: 'a', verdict: 'closed', size: 0, ...first, wroteAt }
   let open = 0
   const file = {
     ctime: wroteAt * 1000,
@@ -50,7 +51,7 @@ function stage({
       settleMs: SETTLE_MS,
       clock,
       incomplete: Object.assign(new IncompletePictures({ afterMs: 0, action: 'leave' }), {
-        wasJustCut: () => wasCut,
+        wasJustMissing: () => wasCut,
       }),
       ages: new FileAges(knowsClock ? { offset: clockOffset(clock), setAt: Number.NEGATIVE_INFINITY } : null),
       async openPicture() {
@@ -65,7 +66,11 @@ function stage({
           },
           bornAt: (wroteAt - made) * 1000,
           hash: hashOf(now.bytes),
-          ending: now.ending === 'cut' ? { kind: 'cut', missing: 'its end' } : { kind: now.ending },
+          picture: { format },
+          verdict:
+            now.verdict === 'missing'
+              ? { kind: 'missing' }
+              : { kind: 'closed', early: now.verdict === 'closed' },
           close: () => void open--,
         } as OpenPicture
       },
@@ -102,8 +107,9 @@ interface Stage extends Opening {
   made?: number
   /** So many microseconds after it was last written to. */
   renamed?: number
-  /** An earlier look found it cut. */
+  /** An earlier look found something missing. */
   wasCut?: boolean
+  format?: 'gif' | 'png'
 }
 
 function hashOf(bytes: string): Buffer {
@@ -125,8 +131,7 @@ describe('a picture', () => {
   })
 
   it.each([
-    ['may go on behind its end', { ending: 'whole' }],
-    ['does not tell', { ending: 'unclear' }],
+    ['may go on behind its end', { verdict: 'whole' }],
     ['was known before', { standing: 'older' }],
     ['was made long before it was last written to', { made: 60_000 }],
     ['was made long ago and renamed while it was written', { made: 60_000, renamed: 9 }],
@@ -147,6 +152,15 @@ describe('a picture', () => {
     expect(openings).toEqual([40])
   })
 
+  it.each([
+    ['without check sums rests five times as long', 'gif', 5 * SETTLE_MS],
+    ['with check sums rests as any', 'png', SETTLE_MS],
+  ] as const)('that was written over in place %s', async (_, format, restMs) => {
+    const { clock, openings } = stage({ standing: 'older', made: 60_000, format })
+    await clock.pass(9000)
+    expect(openings).toEqual([0, restMs - 10])
+  })
+
   it('that has a time in whole seconds may be younger, and is not taken to be settled by that', async () => {
     const { clock, openings } = stage({ wroteAt: WROTE_AT - 123, age: SETTLE_MS })
     await clock.pass(5000)
@@ -154,20 +168,20 @@ describe('a picture', () => {
   })
 
   it('whose bytes stand on the host already is not waited for', async () => {
-    const { clock, openings, openedAt } = stage({ standing: 'a', ending: 'whole' })
+    const { clock, openings, openedAt } = stage({ standing: 'a', verdict: 'whole' })
     await clock.pass(5000)
     expect(openings).toEqual([0])
     expect(openedAt()).toBe(0)
   })
 
   it('that was written longer ago is opened at once', async () => {
-    const { clock, openings } = stage({ age: SETTLE_MS, ending: 'whole', standing: 'older' })
+    const { clock, openings } = stage({ age: SETTLE_MS, verdict: 'whole', standing: 'older' })
     await clock.pass(5000)
     expect(openings).toEqual([0])
   })
 
   it('is not older than the clock is known', async () => {
-    const { clock, openings } = stage({ age: 100_000, knowsClock: false, ending: 'whole' })
+    const { clock, openings } = stage({ age: 100_000, knowsClock: false, verdict: 'whole' })
     await clock.pass(5000)
     expect(openings).toEqual([50, SETTLE_MS])
   })
@@ -175,8 +189,8 @@ describe('a picture', () => {
   it.each([
     ['ends where its format ends rests as long', 'closed', 60],
     ['may go on behind its end waits the full time', 'whole', SETTLE_MS + 10],
-  ] as const)('that was written to since the scan and %s from there', async (_, ending, second) => {
-    const { clock, openings, outcome, becomes } = stage({ ending })
+  ] as const)('that was written to since the scan and %s from there', async (_, verdict, second) => {
+    const { clock, openings, outcome, becomes } = stage({ verdict })
     becomes({ wroteAt: WROTE_AT + 20 })
     await clock.pass(5000)
     expect(openings).toEqual([40, second])
@@ -196,7 +210,7 @@ describe('a picture', () => {
     ['its bytes', { bytes: 'b' }],
     ['its time', { wroteAt: WROTE_AT + 500 }],
   ])('whose second look shows that %s changed is still being written', async (_, next) => {
-    const { clock, outcome, becomes, left } = stage({ ending: 'whole' })
+    const { clock, outcome, becomes, left } = stage({ verdict: 'whole' })
     await clock.pass(500)
     becomes(next)
     await clock.pass(5000)
@@ -205,7 +219,7 @@ describe('a picture', () => {
   })
 
   it('that is cut is not waited for', async () => {
-    const { clock, openings, outcome } = stage({ ending: 'cut' })
+    const { clock, openings, outcome } = stage({ verdict: 'missing' })
     await clock.pass(100)
     expect(await outcome).toBe('open')
     expect(openings).toEqual([40])
@@ -216,7 +230,7 @@ describe('a picture on a disk of another machine, whose clock may be behind', ()
   const behind = { isRemote: true, age: 10_000 }
 
   it('waits as one that was written just now', async () => {
-    const { clock, openings, openedAt } = stage({ ...behind, ending: 'whole' })
+    const { clock, openings, openedAt } = stage({ ...behind, verdict: 'whole' })
     await clock.pass(5000)
     expect(openings).toEqual([50, 50 + SETTLE_MS])
     expect(openedAt()).toBe(50 + SETTLE_MS)
@@ -231,7 +245,7 @@ describe('a picture on a disk of another machine, whose clock may be behind', ()
   })
 
   it('that was written long ago is opened at once', async () => {
-    const { clock, openings } = stage({ isRemote: true, age: 300_000, ending: 'whole' })
+    const { clock, openings } = stage({ isRemote: true, age: 300_000, verdict: 'whole' })
     await clock.pass(5000)
     expect(openings).toEqual([0])
   })

@@ -1,0 +1,78 @@
+import type { ByteReader } from './byte-reader.ts'
+
+/** What a part of a picture's file is for.
+ * header: the pixels need it to be read: dimensions, tables, palettes. image: pixels. metadata: programs show the picture
+ * without it. index: says where other parts lie. stray: belongs to nothing. unwritten: zeros where nothing or something else
+ * belongs. end: the format's end mark, or, without bytes, the place at which the stated length ends. */
+export type Role = 'header' | 'image' | 'metadata' | 'index' | 'stray' | 'unwritten' | 'end'
+
+/** A part of a picture's file, as its walker found it. */
+export interface Part {
+  role: Role
+  /** The format's own name of such a part, as `IDAT`, `APP1` or `strip 3`. */
+  name: string
+  /** The offset of its first byte. */
+  from: number
+  /** The offset behind its last byte. It lies behind the file's end when the part is cut off. */
+  to: number
+  /** What vouches for its bytes, besides that it can be read. */
+  by?: 'length' | 'index' | 'checksum'
+  /** What is wrong with it; a walker may go on behind it. */
+  flaw?: Flaw
+  /** What it says of the whole picture. */
+  states?: Stated
+}
+
+export interface Stated {
+  /** Pixels as stored, without EXIF's orientation. */
+  width?: number
+  height?: number
+  /** EXIF's number for how the picture is turned. */
+  orientation?: number
+  /** Where the small JPEG lies that a camera has put into the picture's EXIF. */
+  thumbnail?: { at: number; length: number }
+  /** A camera's raw picture, which is built like one of our formats. */
+  raw?: true
+}
+
+/** The parts in the order in which the format names them. Rejects only when the source's `read` does. */
+export type Walk = (reader: ByteReader) => AsyncGenerator<Part, void>
+
+/** What may be wrong with a part, and what becomes of the picture by it.
+ * missing: bytes that the pixels need, or that a length, an index or a check sum vouches for, are absent or others.
+ * odd: all that the pixels need is there, and the form is broken. zeros: odd, and only zeros that may be pixels. */
+export const FLAWS = {
+  /** The part, or what it names, goes on behind the file's end. */
+  cut: 'missing',
+  /** Zeros stand where the part belongs: its room is reserved and not written. */
+  unwritten: 'missing',
+  /** The check sum is not that of the bytes. */
+  checksum: 'missing',
+  /** A header or the first pixels are not there. */
+  no_pixels: 'missing',
+  /** The pixels end before the last row. */
+  rows: 'missing',
+  /** Something else stands where the part belongs, and what follows can't be found. */
+  broken: 'missing',
+  /** The pixels are all there, and the end mark is not. */
+  no_end: 'odd',
+  /** A stated length or offset is not true, and the pixels are there without it. */
+  length: 'odd',
+  /** Bytes stand between two parts that belong to neither, or a part's form is broken and the pixels do not need it. */
+  stray: 'odd',
+  /** The check sum is not that of the bytes, and the pixels have a second one, which is. */
+  one_checksum: 'odd',
+  /** What an index announces is wholly absent. */
+  announced: 'odd',
+  /** A long stretch of zeros among pixels, which may be dark pixels. */
+  zeros: 'zeros',
+} as const satisfies Record<string, 'missing' | 'odd' | 'zeros'>
+
+export type FlawCode = keyof typeof FLAWS
+
+/** `part`: its name for a person. `at`: the offset at which it shows. */
+export interface Flaw {
+  code: FlawCode
+  part: string
+  at: number
+}

@@ -1,0 +1,161 @@
+import { crc32, deflateRawSync, deflateSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { walkPng } from '../../src/protocol/picture/png.ts'
+import { be16, be32, bytes } from './bytes.ts'
+import { partsOf, verdictOf } from './verdicts.ts'
+
+const SIGNATURE = '\x89PNG\r\n\x1a\n'
+const CLOSED = { kind: 'closed', early: true }
+const missing = (code: string, part: string) => ({ kind: 'missing', code, part: `chunk ${part}` })
+const odd = (code: string, part: string) => ({ kind: 'odd', code, part: `chunk ${part}` })
+
+function chunk(type: string, ...data: Parameters<typeof bytes>): Buffer {
+  const body = bytes(type, ...data)
+  return bytes(be32(body.length - 4), body, be32(crc32(body)))
+}
+
+/** The chunk with another check sum. */
+function unsummed(whole: Buffer): Buffer {
+  return bytes(whole.subarray(0, -4), be32((whole.readUInt32BE(whole.length - 4) ^ 1) >>> 0))
+}
+
+const header = (width: number, height: number, colour = 0, interlaced = 0) =>
+  chunk('IHDR', be32(width), be32(height), 8, colour, 0, 0, interlaced)
+const rows = Buffer.from(Array.from({ length: 30 * 41 }, (_, at) => (at % 41 === 0 ? 0 : (at * at) % 251)))
+const IEND = chunk('IEND')
+const pixels = chunk('IDAT', deflateSync(rows))
+const start = bytes(SIGNATURE, header(40, 30))
+const whole = bytes(start, pixels, IEND)
+
+describe('a PNG', () => {
+  test('is closed with its pixels and its end, and yields its chunks in order', async () => {
+    expect(await verdictOf(walkPng, whole)).toEqual(CLOSED)
+    const parts = await partsOf(walkPng, start, chunk('tEXt', 'a'), chunk('PLTE', 1, 2, 3), pixels, IEND)
+    expect(parts.map(({ role, name }) => [role, name])).toEqual([
+      ['header', 'IHDR'],
+      ['metadata', 'tEXt'],
+      ['header', 'PLTE'],
+      ['image', 'IDAT'],
+      ['end', 'IEND'],
+    ])
+    expect(parts.map(({ from }) => from).slice(1)).toEqual(parts.map(({ to }) => to).slice(0, -1))
+  })
+
+  test('whose chunks are followed by zeros or by something else lacks pixels', async () => {
+    expect(await verdictOf(walkPng, start, Buffer.alloc(400))).toMatchObject(missing('unwritten', 'IDAT'))
+    expect(await verdictOf(walkPng, start, be32(4), 'a1b2', whole)).toMatchObject(missing('broken', 'IDAT'))
+    expect(await verdictOf(walkPng, start, IEND)).toMatchObject(missing('no_pixels', 'IEND'))
+  })
+
+  test('names the chunk that is cut off', async () => {
+    expect(await verdictOf(walkPng, whole.subarray(0, -20))).toMatchObject(missing('cut', 'IDAT'))
+    expect(await verdictOf(walkPng, whole.subarray(0, -6))).toMatchObject(missing('cut', 'IEND'))
+    expect(await verdictOf(walkPng, whole.subarray(0, -1), 0)).toMatchObject(missing('checksum', 'IEND'))
+  })
+
+  test('is not ended by what only looks like its end, within a chunk', async () => {
+    const text = chunk('tEXt', IEND, be32(0))
+    expect(await verdictOf(walkPng, start, text.subarray(0, 20))).toMatchObject(missing('cut', 'tEXt'))
+    expect(await verdictOf(walkPng, start, text, pixels, IEND)).toEqual(CLOSED)
+  })
+
+  test('may have bytes behind its end, but zeros may be room that is reserved', async () => {
+    expect(await verdictOf(walkPng, whole, 'a film')).toEqual({ kind: 'closed', early: false })
+    expect(await verdictOf(walkPng, whole, 0, 0)).toEqual({ kind: 'closed', early: false })
+    expect(await verdictOf(walkPng, whole, Buffer.alloc(5000))).toMatchObject({ kind: 'odd', code: 'zeros' })
+  })
+})
+
+describe('the pixels of a PNG', () => {
+  test('whose check sum is wrong are whole where their own check sum and their rows say so', async () => {
+    expect(await verdictOf(walkPng, start, unsummed(pixels), IEND)).toMatchObject(odd('one_checksum', 'IDAT'))
+    const mixed = Buffer.from(pixels).fill(7, 200, 220)
+    expect(await verdictOf(walkPng, start, mixed, IEND)).toMatchObject(missing('checksum', 'IDAT'))
+    const fewer = unsummed(chunk('IDAT', deflateSync(rows.subarray(0, -41))))
+    expect(await verdictOf(walkPng, start, fewer, IEND)).toMatchObject(missing('checksum', 'IDAT'))
+    const sumless = unsummed(chunk('IDAT', deflateSync(rows).subarray(0, -4)))
+    expect(await verdictOf(walkPng, start, sumless, IEND)).toMatchObject(missing('checksum', 'IDAT'))
+  })
+
+  test('may stand in several chunks, of which any may be in doubt, and with bytes behind their stream', async () => {
+    const data = bytes(deflateSync(rows), 'and more')
+    for (const at of [1, 2, 5, data.length - 20, data.length - 10, data.length - 3]) {
+      const [one, other] = [chunk('IDAT', data.subarray(0, at)), chunk('IDAT', data.subarray(at))]
+      expect(await verdictOf(walkPng, start, unsummed(one), other, IEND)).toMatchObject(
+        odd('one_checksum', 'IDAT'),
+      )
+      expect(await verdictOf(walkPng, start, one, unsummed(other), IEND)).toMatchObject(
+        odd('one_checksum', 'IDAT'),
+      )
+    }
+  })
+
+  test.each([
+    ['interlaced', 5, 3, 6, 1, 4 * 15 + 7],
+    ['of one column, interlaced', 1, 9, 0, 1, 9 + 9],
+    ['with a palette', 40, 2, 3, 0, 82],
+  ])('%s are counted too', async (_, width, height, colour, interlaced, length) => {
+    const file = (data: Buffer) =>
+      bytes(
+        SIGNATURE,
+        header(width, height, colour, interlaced),
+        unsummed(chunk('IDAT', deflateSync(data))),
+        IEND,
+      )
+    expect(await verdictOf(walkPng, file(Buffer.alloc(length)))).toMatchObject({ kind: 'odd' })
+    expect(await verdictOf(walkPng, file(Buffer.alloc(length - 1)))).toMatchObject({ kind: 'missing' })
+  })
+
+  test('without an end mark are whole where their stream is', async () => {
+    expect(await verdictOf(walkPng, start, pixels)).toMatchObject(odd('no_end', 'IEND'))
+    expect(await verdictOf(walkPng, start, pixels, 'something else')).toMatchObject(odd('no_end', 'IEND'))
+    const half = chunk('IDAT', deflateSync(rows).subarray(0, 300))
+    expect(await verdictOf(walkPng, start, half)).toMatchObject(missing('cut', 'IEND'))
+    expect(await verdictOf(walkPng, start, half, 'something else')).toMatchObject(missing('broken', 'IEND'))
+  })
+
+  test('in Apple’s own kind have no check sum of their own, and are no less whole', async () => {
+    const apple = bytes(SIGNATURE, chunk('CgBI', be32(0x50002002)), header(40, 30))
+    const raw = chunk('IDAT', deflateRawSync(rows))
+    expect(await verdictOf(walkPng, apple, raw, IEND)).toEqual(CLOSED)
+    expect(await verdictOf(walkPng, apple, raw)).toMatchObject(odd('no_end', 'IEND'))
+  })
+
+  test('that inflate without end are given up', async () => {
+    const bomb = unsummed(chunk('IDAT', deflateSync(Buffer.alloc(30e6))))
+    expect(await verdictOf(walkPng, start, bomb, IEND)).toMatchObject(missing('checksum', 'IDAT'))
+  })
+})
+
+test('the metadata of a PNG may be broken for good, but may not have a hole', async () => {
+  const file = (text: Buffer) => verdictOf(walkPng, start, text, pixels, IEND)
+  const long = chunk('iTXt', Buffer.alloc(20_000, 'x'))
+  expect(await file(unsummed(long))).toMatchObject(odd('stray', 'iTXt'))
+  expect(await file(long.fill(0, 8000, 18_000))).toMatchObject(missing('checksum', 'iTXt'))
+  expect(await file(unsummed(chunk('tRNS', 0, 0)))).toMatchObject(missing('checksum', 'tRNS'))
+})
+
+describe('an animated PNG', () => {
+  const control = (n: number) =>
+    chunk('fcTL', be32(n), be32(40), be32(30), be32(0), be32(0), be16(1), be16(9), 0, 0)
+  const further = (n: number) => chunk('fdAT', be32(n), deflateSync(rows))
+  const two = bytes(start, chunk('acTL', be32(2), be32(0)), control(0), pixels, control(1))
+
+  test('has all its frames', async () => {
+    expect(await verdictOf(walkPng, two, further(2), IEND)).toEqual(CLOSED)
+    expect(await verdictOf(walkPng, two, unsummed(further(2)), IEND)).toMatchObject(
+      odd('one_checksum', 'fdAT'),
+    )
+    expect(await verdictOf(walkPng, two, further(2).fill(9, 100, 120), IEND)).toMatchObject(
+      missing('checksum', 'fdAT'),
+    )
+    expect(await verdictOf(walkPng, two, further(2))).toMatchObject(odd('no_end', 'IEND'))
+    expect(await verdictOf(walkPng, two)).toMatchObject(missing('cut', 'IEND'))
+  })
+
+  test('that an editor shortened announces more', async () => {
+    const three = bytes(start, chunk('acTL', be32(3), be32(0)), control(0), pixels)
+    expect(await verdictOf(walkPng, three, IEND)).toMatchObject(odd('announced', 'IEND'))
+    expect(await verdictOf(walkPng, three)).toMatchObject(missing('cut', 'IEND'))
+  })
+})
