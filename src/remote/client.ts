@@ -2,7 +2,7 @@ import { PATHS } from '../protocol/endpoints.ts'
 import { answers } from '../protocol/records.ts'
 import { ask } from './ask.ts'
 import { download } from './download.ts'
-import { type GateOptions, openGate } from './gate/gate.ts'
+import { type Gate, type GateOptions, openGate } from './gate/gate.ts'
 import type { ImageHost } from './host.ts'
 import { deliveryAddress, mayBeUsed, parseAddress } from './http/address.ts'
 import type { HttpOptions } from './http/exchange.ts'
@@ -18,7 +18,7 @@ export interface RemoteOptions extends HttpOptions, GateOptions, UploadsOptions 
 }
 
 /** Opens the host without sending anything. Throws TypeError for an invalid address or key, as no checked config has. */
-export function openImageHost(options: RemoteOptions): ImageHost {
+export function openImageHost(options: RemoteOptions): ImageHost & Pick<Gate, 'block'> {
   const base = parseAddress(new URL(options.baseUrl).href)
   const site = parseAddress(new URL(options.siteUrl).href)
   if (!base || !site || !mayBeUsed(base, base) || !mayBeUsed(site, site))

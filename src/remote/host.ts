@@ -30,9 +30,6 @@ export interface ImageHost extends Lister {
   /** The endpoints that the account can't use for now, because of the plan, the quota, the storage or the key. `untried`:
    * also those that `unblock` opened and that no request has tried since. */
   blocks(untried?: 'untried'): Block[]
-  /** Notes a refusal that no request of this host was answered: another machine of the account was refused, or albumd does not
-   * trust the account. Requests that wait are answered so, without being sent. */
-  block(failure: HostFailure): void
   /** Sends the next request in spite of a block or an outage. Its answer shows whether that is over. */
   unblock(endpoint: Endpoint): void
   /** Sends requests that wait for the end of an outage, also where the host asked to wait. Only a person's command says this. */

@@ -71,7 +71,7 @@ export function openEngine(
       bus.publish('request', request)
     },
   })
-  const ofOwnAccount = hostOfOwnAccount(remote, state.synced, access.apiKey)
+  const ofOwnAccount = hostOfOwnAccount(remote, state.synced, access.apiKey, systemClock)
   const host = tellingLostAlbums(rememberingDelivery(ofOwnAccount, state.synced), state.synced, systemClock)
   const buffers = new PictureBuffers()
   const openPictureAt: OpenPictureAt = (root, path, cut) =>

@@ -79,7 +79,6 @@ export function recordedHost(
     createAlbum: (_request, _signal, mayGo) => unlessStopped('create_album', mayGo, () => ({ id: newId() })),
     fetchDelivered: async () => ({ ok: false, code: 'DRY_RUN', message: because('dry_run') }),
     blocks: () => refused.list(),
-    block() {},
     unblock() {},
     askNow() {},
     close: async () => null,

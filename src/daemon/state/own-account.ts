@@ -1,7 +1,15 @@
 import { hash, randomBytes, randomInt } from 'node:crypto'
+import type { Stopwatch } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { OTHER_ACCOUNT } from '../../remote/failures.ts'
-import { type HostFailure, hostWith, type ImageHost, type Lister, type Outcome } from '../../remote/host.ts'
+import {
+  type Block,
+  type HostFailure,
+  hostWith,
+  type ImageHost,
+  type Lister,
+  type Outcome,
+} from '../../remote/host.ts'
 import { canBe } from '../../sync/listing/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because } from '../../words/reasons.ts'
@@ -15,16 +23,23 @@ const PAGES_MOST = 100
 type Doubt = Omit<HostFailure, 'endpoint'> | null
 
 /** Checks the account of a new key before the first request: its albums must show recorded images. In another account,
- * perhaps with the same ids, albumd would miss its own images and delete another person's. Another account blocks all
- * endpoints, as a refused key does. */
-export function hostOfOwnAccount(host: ImageHost, synced: Synced, apiKey: string): ImageHost {
+ * perhaps with the same ids, albumd would miss its own images and delete another person's. */
+export function hostOfOwnAccount(
+  host: ImageHost,
+  synced: Synced,
+  apiKey: string,
+  clock: Stopwatch,
+): ImageHost {
   let looking: Promise<Doubt> | null = null
+  /** Another account is a block, as a refused key is. `untried`: `unblock` opened the block, and no check has ended since. */
+  let shut: { doubt: NonNullable<Doubt>; block: Block; untried: boolean } | null = null
   const look = async (endpoint: Endpoint, signal: AbortSignal): Promise<Doubt> => {
-    const doubt = await judgeAccount(host, synced, apiKey, signal)
-    const mark = shortHashOf(apiKey, randomBytes(8).toString('hex'))
-    if (doubt === null) await synced.commit(tx => tx.meta.set('key_mark', mark))
-    // Then the listings of the next check are refused too, until somebody opens the block.
-    else if (doubt.code === OTHER_ACCOUNT && !doubt.repeated) host.block({ ...doubt, endpoint })
+    const doubt = await checkAndRecord(host, synced, apiKey, signal)
+    if (doubt === null) shut = null
+    else if (doubt.code === OTHER_ACCOUNT) {
+      const { remedy, code, message } = doubt
+      shut = { doubt, block: { endpoint, remedy, code, message, since: clock.monotonic() }, untried: false }
+    }
     return doubt
   }
   // The `key_mark` that was found to be this key's, or null. The hash is computed only when `key_mark` changes.
@@ -36,6 +51,8 @@ export function hostOfOwnAccount(host: ImageHost, synced: Synced, apiKey: string
   }
   const ask = async <T>(endpoint: Endpoint, signal: AbortSignal, call: () => Promise<Outcome<T>>) => {
     if (isKnown()) return call()
+    if (shut?.untried === false)
+      return { ok: false as const, failure: { ...shut.doubt, endpoint, repeated: true as const } }
     looking ??= look(endpoint, signal).finally(() => {
       looking = null
     })
@@ -49,7 +66,25 @@ export function hostOfOwnAccount(host: ImageHost, synced: Synced, apiKey: string
     deleteAlbum: (id, signal, mayGo) => ask('delete', signal, () => host.deleteAlbum(id, signal, mayGo)),
     createAlbum: (request, signal, mayGo) =>
       ask('create_album', signal, () => host.createAlbum(request, signal, mayGo)),
+    blocks: untried => [...(shut && (untried || !shut.untried) ? [shut.block] : []), ...host.blocks(untried)],
+    unblock(endpoint) {
+      if (shut) shut.untried = true
+      host.unblock(endpoint)
+    },
   })
+}
+
+/** Checks the account, and records the key when the account shows recorded images. */
+async function checkAndRecord(
+  host: ImageHost,
+  synced: Synced,
+  apiKey: string,
+  signal: AbortSignal,
+): Promise<Doubt> {
+  const doubt = await judgeAccount(host, synced, apiKey, signal)
+  if (doubt === null)
+    await synced.commit(tx => tx.meta.set('key_mark', shortHashOf(apiKey, randomBytes(8).toString('hex'))))
+  return doubt
 }
 
 /** Whether the records know another key than this one. */

@@ -149,7 +149,7 @@ export class Gate {
     this.#woken = new AbortController()
   }
 
-  /** See `ImageHost.block`. */
+  /** Another machine of the account was refused: requests that wait are answered so, without being sent. */
   block(failure: HostFailure): void {
     this.#blocks.note(failure, this.#options.clock.monotonic())
   }

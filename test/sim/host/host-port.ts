@@ -122,10 +122,6 @@ export class HostPort implements ImageHost {
     return this.#blocks.list()
   }
 
-  block = (): void => {
-    throw new Error('no other machine is refused here')
-  }
-
   unblock = (endpoint: Endpoint): void => {
     this.#blocks.open(endpoint)
   }
