@@ -82,6 +82,17 @@ export function keyFileOf(
   return { file: beside, kind: 'beside' }
 }
 
+/** The files that the access is read from. */
+export function accessFilesOf(
+  { host, account }: KeySource & AuthoritySource & StoreSource,
+  env: NodeJS.ProcessEnv,
+): string[] {
+  const { shared_password_file, shared_ca_file } = account
+  return [keyFileOf({ host }, env)?.file, host.ca_file, shared_password_file, shared_ca_file].filter(
+    file => file !== undefined,
+  )
+}
+
 function readKeyFile({ file, kind }: KeyFile): ApiKey {
   const refuse = (message: string) =>
     kind === 'credential' ? refusal(KEY_FILES[kind], message) : refusalOfFile(file, KEY_FILES[kind], message)

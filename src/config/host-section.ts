@@ -66,7 +66,8 @@ export const hostSection = value.section({
     secret: true,
   }),
   ca_file: value.path('the path of a PEM file').optional().meta({
-    description: 'The certificate authority (PEM) of a host that has an authority of its own.',
+    description:
+      'The certificate authority (PEM) of a host that has an authority of its own. A changed file counts at once.',
     example: '/etc/albumd/host-ca.pem',
   }),
   timeout: value.duration('100ms', '1h').prefault('60s').meta({

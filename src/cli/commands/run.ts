@@ -16,7 +16,8 @@ export const runCommand = command(
       .example('$0 run -c albumd.yaml', 'Keep it mirrored')
       .epilogue(
         'SIGHUP makes it read the config and the key again. A config that is wrong is refused, and the one ' +
-          'before stays. It notices by itself when the key file changes. While it runs, it carries out sync, ' +
+          'before stays. It notices by itself when the file of the key, of the password or of a ' +
+          'certificate changes. While it runs, it carries out sync, ' +
           'retry, audit, adopt, deletions, trust, pause and resume.',
       ),
   async ({ config, 'log-level': level }, onInterrupts) => {

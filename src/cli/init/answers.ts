@@ -5,7 +5,7 @@ import { mayBeKey, readApiKey, readAuthorities } from '../../config/host-access.
 import { defaultStateDir } from '../../config/paths.ts'
 import { askingOnce, checkEndpoints, LONGEST_MS } from '../../daemon/doctor/endpoints.ts'
 import type { Finding } from '../../daemon/doctor/finding.ts'
-import { checkReach, checkTls } from '../../daemon/doctor/host.ts'
+import { checkReach } from '../../daemon/doctor/host.ts'
 import { openHostToAsk } from '../../daemon/engine/remote.ts'
 import { CREDENTIAL_LIFETIME_MS, REQUESTS_PER_SECOND } from '../../protocol/limits.ts'
 import { albumNameOf } from '../../sync/album.ts'
@@ -75,10 +75,8 @@ async function askForAuthority(asker: Asker, host: Host): Promise<void> {
 }
 
 async function faultOfHost(host: Host): Promise<Finding | null> {
-  const ca = readAuthorities({ host })
-  const tls = await checkTls(host.base_url, ca, LONGEST_MS, NEVER)
-  const [found] = tls.status === 'fail' ? [tls] : await checkReach(host.base_url, ca, LONGEST_MS, NEVER)
-  return found?.status === 'fail' ? found : null
+  const found = await checkReach(host.base_url, readAuthorities({ host }), LONGEST_MS, NEVER)
+  return found.find(({ check, status }) => check !== 'clock' && status === 'fail') ?? null
 }
 
 /** Asks for the key and tries it on the host. Null when a file holds the key already. Throws Problem and ConfigError. */

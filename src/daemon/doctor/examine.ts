@@ -27,7 +27,7 @@ import { refuseClosed } from '../state/state-problem.ts'
 import { askingOnce, checkAccount, checkEndpoints, judgeDaemon } from './endpoints.ts'
 import { type Check, type Finding, fail, pass, warn } from './finding.ts'
 import { checkGuards, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
-import { checkReach, checkTls } from './host.ts'
+import { checkReach } from './host.ts'
 import { checkReadings } from './readings.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
 import { checkStore } from './store.ts'
@@ -147,15 +147,11 @@ async function* checkHost(
   yield* findings
   // No albumd works without the authorities that the config names.
   if (ca === undefined) return
-  const tls = await checkTls(config.host.base_url, ca, config.host.timeout, signal)
+  const reach = await checkReach(config.host.base_url, ca, config.host.timeout, signal)
   // When a person interrupted the check, its result says nothing about the host.
   if (signal.aborted) return
-  yield tls
-  if (tls.status === 'fail') return
-  const reach = await checkReach(config.host.base_url, ca, config.host.timeout, signal)
-  if (signal.aborted) return
   yield* reach
-  if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
+  if (reach.some(({ check, status }) => check !== 'clock' && status === 'fail')) return
   if (isRunning)
     return yield* judgeDaemon(status?.blocks ?? [], keyRemedy(config, null), status?.quota.exhausted)
   // Without the store, nobody knows how much of the rate is left to the doctor. A finding says why there is no access to it.

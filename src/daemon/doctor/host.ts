@@ -1,11 +1,8 @@
-import { once } from 'node:events'
-import { isIP } from 'node:net'
-import { connect, type PeerCertificate } from 'node:tls'
+import { type PeerCertificate, TLSSocket } from 'node:tls'
 import { DAY_MS, systemClock } from '../../protocol/clock.ts'
 import { COMMON_HEADERS } from '../../remote/ask.ts'
 import { parseAddress } from '../../remote/http/address.ts'
 import type { HttpResult } from '../../remote/http/exchange.ts'
-import { explainTransportError } from '../../remote/http/exchange.ts'
 import { Http } from '../../remote/http/http.ts'
 import { inWords } from '../../words/reasons.ts'
 import { LONGEST_MS } from './endpoints.ts'
@@ -23,7 +20,8 @@ const CLOCK_FAIL_MS = 10 * 60_000
 /** True whether or not an albumd runs: a running albumd goes on by itself once the host answers. */
 const CHECK_ADDRESS = 'Check host.base_url and the network if the host stays away'
 
-/** Whether the host answers, and its clock agrees. Asks {base_url} without the key, which counts for no limit of §8. */
+/** Whether the host answers, by which way, with a certificate that is trusted, and its clock agrees. Asks {base_url} without
+ * the key, which counts for no limit of §8. `ca`: PEM; null: the authorities that Node knows. */
 export async function checkReach(
   baseUrl: string,
   ca: string | null,
@@ -31,18 +29,35 @@ export async function checkReach(
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const address = parseAddress(new URL(baseUrl).href)!
-  const http = new Http({ timeoutMs: Math.min(timeoutMs, LONGEST_MS), ...(ca !== null && { ca }) })
+  let certificate: PeerCertificate | null = null
+  let way = ''
+  const http = new Http({
+    timeoutMs: Math.min(timeoutMs, LONGEST_MS),
+    ...(ca !== null && { ca }),
+    onConnected(socket, proxy) {
+      if (proxy !== null) way = `, by the proxy ${proxy}`
+      else if (socket instanceof TLSSocket) certificate = socket.getPeerCertificate()
+    },
+  })
   const began = systemClock.wall()
   const greeting = { method: 'GET', address, headers: COMMON_HEADERS, limitMs: LONGEST_MS } as const
   const answer = await http.exchange(greeting, signal).finally(() => http.close())
   if (answer.kind === 'cancelled') return []
+  const { hostname, host } = new URL(baseUrl)
+  const tls = address.secure
+    ? checkCertificate(hostname.replace(/^\[|\]$/g, ''), certificate)
+    : [pass('tls', 'plain HTTP, within this machine')]
   if (answer.kind === 'silence') {
-    return [{ ...fail('host', inWords(answer.message), CHECK_ADDRESS), code: answer.code }]
+    const { code, message } = answer
+    // The words for a fault of TLS say what to do. Without a connection, nothing is known of the certificate.
+    const fault =
+      code === 'HOST_TLS'
+        ? fail('tls', inWords(message))
+        : fail('host', `${inWords(message)}${way}`, CHECK_ADDRESS)
+    return [...tls, { ...fault, code }]
   }
-  return [
-    pass('host', `${new URL(baseUrl).host} answers`),
-    checkClock(answer, (began + systemClock.wall()) / 2),
-  ]
+  const clock = checkClock(answer, (began + systemClock.wall()) / 2)
+  return [...tls, pass('host', `${host} answers${way}`), clock]
 }
 
 /** `now`: when the host answered, by this machine's clock. */
@@ -59,48 +74,10 @@ export function checkClock({ headers }: Extract<HttpResult, { kind: 'answer' }>,
   return Math.abs(off) >= CLOCK_WARN_MS ? warn('clock', said, remedy) : pass('clock', said)
 }
 
-/** Whether the host's certificate is trusted, and until when; or that no connection came about. `ca`: PEM; null: the authorities that Node knows. */
-export async function checkTls(
-  baseUrl: string,
-  ca: string | null,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Finding> {
-  const { protocol, hostname, port } = new URL(baseUrl)
-  if (protocol !== 'https:') return pass('tls', 'plain HTTP, within this machine')
-  const name = hostname.replace(/^\[|\]$/g, '')
-  try {
-    const { valid_to } = await certificateOf(name, Number(port || 443), ca, timeoutMs, signal)
-    const left = Date.parse(valid_to) - systemClock.wall()
-    const said = `the certificate of ${name} is trusted, until ${new Date(valid_to).toISOString().slice(0, 10)}`
-    if (left > SOON_MS) return pass('tls', said)
-    return warn('tls', said, 'Expires soon, so whoever runs the host must renew it')
-  } catch (error) {
-    const { code, message } = explainTransportError(error as Error, `${name}:${port || 443}`, ca ?? undefined)
-    // The words for a fault of TLS say what to do. Without a connection, nothing is known of the certificate.
-    const fault =
-      code === 'HOST_TLS' ? fail('tls', inWords(message)) : fail('host', inWords(message), CHECK_ADDRESS)
-    return { ...fault, code }
-  }
-}
-
-async function certificateOf(
-  host: string,
-  port: number,
-  ca: string | null,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<PeerCertificate> {
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-  // TLS sends the server's name (SNI) for names only; Node throws for an IP address.
-  const name = isIP(host) === 0 && { servername: host }
-  const socket = connect({ host, port, ...(ca !== null && { ca }), ...name })
-  try {
-    await once(socket, 'secureConnect', { signal: ended })
-    return socket.getPeerCertificate()
-  } catch (error) {
-    throw ended.aborted ? Object.assign(new Error(), { code: 'ETIMEDOUT' }) : error
-  } finally {
-    socket.destroy()
-  }
+function checkCertificate(name: string, certificate: PeerCertificate | null): Finding[] {
+  if (!certificate) return []
+  const ends = Date.parse(certificate.valid_to)
+  const said = `the certificate of ${name} is trusted, until ${new Date(ends).toISOString().slice(0, 10)}`
+  if (ends - systemClock.wall() > SOON_MS) return [pass('tls', said)]
+  return [warn('tls', said, 'Expires soon, so whoever runs the host must renew it')]
 }

@@ -1,5 +1,5 @@
 import { statSync, unwatchFile, watchFile } from 'node:fs'
-import { keyFileOf } from '../../config/host-access.ts'
+import { accessFilesOf, keyFileOf } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
@@ -28,14 +28,14 @@ export interface Renewable {
   onAsked(read: () => void): void
   /** Reads all settings. Throws ConfigError. */
   settings(): Promise<Settings>
-  /** Reads the key again, for a config that stays the same. Throws ConfigError. */
+  /** Reads key, certificates and password again, for a config that stays the same. Throws ConfigError. */
   accessFor(config: Config): Access
   /** Called when the daemon has taken new settings. */
   onTaken(settings: Settings): void
 }
 
-/** How often the key's file is looked at: a person who has changed the key wants to see soon whether it works. */
-const KEY_FILE_MS = 10_000
+/** How often the files of the access are looked at: a person who has changed the key wants to see soon whether it works. */
+const ACCESS_FILES_MS = 10_000
 
 export interface SettingsOptions {
   roots: RootLocks
@@ -53,9 +53,10 @@ export class CurrentSettings {
   readonly #refused: Refusals = { config_refused: null, key_refused: null, config_needs_stop: null }
   #replaced = new AbortController()
   #latest = Promise.resolve()
-  #keyFile: string | null = null
-  /** What tells the key's file, as it was when it was last read, from a changed one. */
-  #keyMark: string | null = null
+  /** What the access is read from: the key's file, those of certificates, the password's. */
+  #files: readonly string[] = []
+  /** What tells these files, as they were when they were last read, from changed ones. */
+  #mark = ''
   #hasEnded = false
 
   constructor(first: Settings, options: SettingsOptions) {
@@ -63,8 +64,8 @@ export class CurrentSettings {
     this.#options = options
     const { from, queue } = options
     if (!from) return
-    from.onAsked(() => void this.#inTurn(() => this.#readConfig(from).then(() => this.#watchKeyFile(from))))
-    this.#watchKeyFile(from)
+    from.onAsked(() => void this.#inTurn(() => this.#readConfig(from).then(() => this.#watchFiles(from))))
+    this.#watchFiles(from)
     queue.renewKey = () => this.#renewKey(from)
   }
 
@@ -81,7 +82,7 @@ export class CurrentSettings {
   /** Resolves when nothing is being read any more. */
   async close(): Promise<void> {
     this.#hasEnded = true
-    if (this.#keyFile !== null) unwatchFile(this.#keyFile)
+    for (const file of this.#files) unwatchFile(file)
     await this.#latest
   }
 
@@ -150,8 +151,7 @@ export class CurrentSettings {
     this.#refused[what] = lines[0]!
     // When the state is closed or fails, the next session records the refusal.
     await queue.session?.synced.commit(this.record).catch(() => {})
-    const before = what === 'key_refused' ? 'key' : 'config'
-    for (const line of lines) note({ event: what, message: `${line}; the ${before} from before stays` })
+    for (const line of lines) note({ event: what, message: `${line}; the one from before stays` })
   }
 
   async #readConfig({ settings, onTaken }: Renewable): Promise<void> {
@@ -176,36 +176,35 @@ export class CurrentSettings {
       this.#options.note({ event: 'key_taken' })
     } catch (error) {
       const { message } = error as Error
-      const file = this.#keyFile
       // The key was read from this file before, so its path can't be a key that somebody wrote in the path's place.
+      const isNamed = this.#files.some(file => message.includes(file))
+      const file = keyFileOf(config, process.env)?.file
       await this.#refuse(
         'key_refused',
-        new Error(file === null || message.includes(file) ? message : `${message} (${file})`),
+        isNamed || !file ? (error as Error) : new Error(`${message} (${file})`),
       )
     }
   }
 
-  /** Reads the key when its file is another one than was read last, or is gone. */
+  /** Reads the access when one of its files is another one than was read last, or is gone. */
   #renewKey(from: Renewable): Promise<void> {
-    const mark = this.#keyFile === null ? null : markOf(this.#keyFile)
-    if (mark === this.#keyMark) return this.#latest
-    this.#keyMark = mark
+    const mark = markOf(this.#files)
+    if (mark === this.#mark) return this.#latest
+    this.#mark = mark
     return this.#inTurn(() => this.#readKey(from))
   }
 
-  #watchKeyFile(from: Renewable): void {
-    const file = keyFileOf(this.#current.config, process.env)?.file ?? null
-    if (file === this.#keyFile) return
-    if (this.#keyFile !== null) unwatchFile(this.#keyFile)
-    this.#keyFile = file
-    if (file === null) return
-    this.#keyMark = markOf(file)
-    watchFile(file, { interval: KEY_FILE_MS, persistent: false }, () => void this.#renewKey(from))
+  #watchFiles(from: Renewable): void {
+    for (const file of this.#files) unwatchFile(file)
+    this.#files = accessFilesOf(this.#current.config, process.env)
+    this.#mark = markOf(this.#files)
+    for (const file of this.#files)
+      watchFile(file, { interval: ACCESS_FILES_MS, persistent: false }, () => void this.#renewKey(from))
   }
 }
 
-/** A link is followed, because secrets are often replaced by changing a link. Null: there is no such file. */
-function markOf(file: string): string | null {
-  const stats = orNull(() => statSync(file, { bigint: true }))
-  return stats && `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`
+/** A link is followed, because secrets are often replaced by changing a link. */
+function markOf(files: readonly string[]): string {
+  const stats = files.map(file => orNull(() => statSync(file, { bigint: true })))
+  return stats.map(of => of && `${of.dev} ${of.ino} ${of.size} ${of.mtimeNs} ${of.ctimeNs}`).join('\n')
 }

@@ -1,21 +1,34 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
-// Only two files of undici are loaded. The whole of undici has fetch, WebSocket, caches and mocks, and takes 15 ms longer
+import type { Dispatcher } from 'undici'
+// Only some files of undici are loaded. The whole of undici has fetch, WebSocket, caches and mocks, and takes 15 ms longer
 // to load.
 import buildConnector from 'undici/lib/core/connect.js'
+import symbols from 'undici/lib/core/symbols.js'
 import Client from 'undici/lib/dispatcher/client.js'
-import { exchange, type HttpOptions, type HttpRequest, type HttpResult } from './exchange.ts'
+import type { Address } from './address.ts'
+import {
+  exchange,
+  explainTransportError,
+  type HttpOptions,
+  type HttpRequest,
+  type HttpResult,
+} from './exchange.ts'
 
 const CONNECT_MS = 10_000
+
+/** Makes a connection, as undici wants to have it done. */
+type Connector = buildConnector.connector
 
 /** HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, answers of limited length. Each request
  * under way has a connection of its own. If a request had to wait for a connection, it would leave later than the rate
  * window was told. */
 export class Http {
   readonly #options: HttpOptions
-  readonly #connection: Client.Options
+  readonly #connection: Client.Options & { connect: Connector }
+  readonly #tls: buildConnector.BuildOptions
   /** All connections. A connection without a request has its origin as value, a connection with a request has null. */
-  readonly #connections = new Map<Client, string | null>()
+  readonly #connections = new Map<Dispatcher, string | null>()
   readonly #sockets = new Set<Socket>()
   readonly #connecting = new AbortController()
   #isClosed = false
@@ -26,22 +39,17 @@ export class Http {
     const { signal } = this.#connecting
     // The default limit of 10 listeners is lifted, because each connection adds a listener to the signal.
     setMaxListeners(0, signal)
-    const connect = buildConnector({
+    this.#tls = {
       timeout: Math.min(timeoutMs, CONNECT_MS),
       ...(ca !== undefined && { ca }),
       signal,
       // HTTP/2 is switched off, because with it nobody can tell when the last byte of a body has left.
       allowH2: false,
-    })
+    }
     this.#connection = {
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
-      connect: (options, connected) =>
-        connect(options, (...result) => {
-          const [, socket] = result
-          if (socket) this.#watch(socket)
-          connected(...result)
-        }),
+      connect: this.#watching(buildConnector(this.#tls), null),
       allowH2: false,
     }
   }
@@ -56,8 +64,10 @@ export class Http {
   /** Sends one request. Rejects with what `onStart`, `onChunk` or the body's chunks throw, and with nothing else. */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
     const { isOwn, address } = request
-    const { origin } = address
-    const connection = (isOwn && this.#idleFor(origin)) || this.#connect(origin)
+    const { origin, where } = address
+    const connection = (isOwn && this.#idleFor(origin)) || (await this.#connect(address).catch(asError))
+    if (connection instanceof Error)
+      return { kind: 'silence', left: 'nothing', ...explainTransportError(connection, where, undefined) }
     this.#connections.set(connection, null)
     let isKept = false
     try {
@@ -78,29 +88,92 @@ export class Http {
     this.#connecting.abort()
   }
 
-  #idleFor(origin: string): Client | null {
+  #idleFor(origin: string): Dispatcher | null {
     for (const [connection, idleFor] of this.#connections) if (idleFor === origin) return connection
     return null
   }
 
   /** Makes a connection. undici opens it only when it gets a request. */
-  #connect(origin: string): Client {
-    const connection = new Client(origin, this.#connection)
+  async #connect({ origin, loopback }: Address): Promise<Dispatcher> {
+    const proxy = loopback ? undefined : proxyOfEnvironment()
+    const connection = proxy ? await this.#perhapsBy(proxy) : this.#client(origin)
     // After `close`, the new connection is destroyed at once, so that it answers every request with an error.
     if (this.#isClosed) void connection.destroy()
-    connection.on('disconnect', () => {
-      if (this.#connections.get(connection)) this.#drop(connection)
+    return connection
+  }
+
+  #client(origin: string | URL, connect = this.#connection.connect, connection?: Dispatcher): Client {
+    const client = new Client(origin, { ...this.#connection, connect })
+    client.on('disconnect', () => {
+      if (this.#connections.get(connection ?? client)) this.#drop(connection ?? client)
+    })
+    return client
+  }
+
+  /** A connection by the proxy, but for what NO_PROXY names. The proxy is only asked to pass bytes on (CONNECT), so it sees
+   * neither key nor picture. Throws for what is no address of a proxy. */
+  async #perhapsBy(proxy: string): Promise<Dispatcher> {
+    const [{ default: EnvHttpProxyAgent }, { default: tunnel }] = await Promise.all([
+      import('undici/lib/dispatcher/env-http-proxy-agent.js'),
+      import('undici/lib/api/api-connect.js'),
+    ])
+    const connection: Dispatcher = new EnvHttpProxyAgent({
+      connect: this.#connection.connect,
+      httpProxy: proxy,
+      httpsProxy: proxy,
+      proxyTunnel: true,
+      // The host's authority is none of the proxy's.
+      proxyTls: { ...this.#tls, ca: undefined } as buildConnector.BuildOptions,
+      requestTls: this.#tls,
+      clientFactory: (proxy, { connect }: Client.Options) => {
+        const client = this.#client(proxy, this.#watching(connect as Connector, new URL(proxy).host))
+        // undici gives its clients this method only where the whole of it is loaded.
+        return Object.assign(client, { connect: tunnel })
+      },
+      factory: (origin, { connect }: Client.Options) =>
+        this.#client(origin, this.#watching(connect as Connector, null), connection),
     })
     return connection
   }
 
-  #drop(connection: Client): void {
+  #drop(connection: Dispatcher): void {
     this.#connections.delete(connection)
     void connection.destroy()
   }
 
-  #watch(socket: Socket): void {
-    this.#sockets.add(socket)
-    socket.once('close', () => this.#sockets.delete(socket))
+  #watching(connect: Connector, proxy: string | null): Connector {
+    return (options, connected) =>
+      connect(options, (...result) => {
+        const [, socket] = result
+        connected(...result)
+        if (!socket) return
+        this.#sockets.add(socket)
+        socket.once('close', () => this.#sockets.delete(socket))
+        passOverContinue(socket)
+        this.#options.onConnected?.(socket, proxy)
+      })
   }
+}
+
+/** As undici has it: HTTP_PROXY counts where no other is named. As curl has it, `proxy:3128` is an address too. */
+function proxyOfEnvironment(): string | undefined {
+  const { https_proxy, HTTPS_PROXY, http_proxy, HTTP_PROXY } = process.env
+  const named = https_proxy || HTTPS_PROXY || http_proxy || HTTP_PROXY
+  return named && !named.includes('://') ? `http://${named}` : named
+}
+
+const asError = (error: unknown) => error as Error
+
+/** undici passes over 102 and 103, as RFC 9110 (15.2) wants of every 1xx, but ends the connection on a 100 that it has not
+ * asked for. So its parser is told that this is a 102. */
+function passOverContinue(socket: Socket & { [symbols.kParser]?: Parser }): void {
+  const parser = socket[symbols.kParser]
+  if (!parser) return
+  const { onHeadersComplete } = parser
+  parser.onHeadersComplete = (status, ...rest) =>
+    onHeadersComplete.call(parser, status === 100 ? 102 : status, ...rest)
+}
+
+interface Parser {
+  onHeadersComplete(status: number, upgrade: boolean, isKept: boolean): number
 }

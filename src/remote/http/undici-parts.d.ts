@@ -5,3 +5,23 @@ declare module 'undici/lib/dispatcher/client.js' {
 declare module 'undici/lib/core/connect.js' {
   export { buildConnector as default } from 'undici'
 }
+
+declare module 'undici/lib/core/symbols.js' {
+  const symbols: { readonly kParser: unique symbol }
+  export default symbols
+}
+
+declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
+  import { EnvHttpProxyAgent, type ProxyAgent } from 'undici'
+  export default class extends EnvHttpProxyAgent {
+    // Its types leave out what it hands on to its proxies.
+    constructor(options: EnvHttpProxyAgent.Options & Omit<ProxyAgent.Options, 'uri'>)
+  }
+}
+
+declare module 'undici/lib/api/api-connect.js' {
+  import type { Dispatcher } from 'undici'
+
+  const connect: Dispatcher['connect']
+  export default connect
+}

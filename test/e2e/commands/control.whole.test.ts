@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { generate } from 'selfsigned'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
 import { daemonHere, startDaemon } from '../stage/process.ts'
@@ -272,6 +273,28 @@ describe('SIGHUP', () => {
     writeFileSync(file, key)
     daemon.kill('SIGHUP')
     await expect.poll(blocks).toEqual([])
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('an authority whose file is replaced counts at once, as a key does', async () => {
+    const stage = await setStage({ host: { tls: true }, pictures: {} })
+    const [, right] = /ca_file: (.+)/.exec(readFileSync(stage.config, 'utf8'))!
+    const file = join(stage.home, 'ca.pem')
+    const wrong = await generate([{ name: 'commonName', value: 'another authority' }], {
+      keyType: 'ec',
+      algorithm: 'sha256',
+      extensions: [{ name: 'basicConstraints', cA: true }],
+    })
+    writeFileSync(file, wrong.cert)
+    stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key', ca_file: 'ca.pem' } })
+    stage.write('red.png', red)
+    const daemon = await daemonHere(stage)
+    expect(await stage.here('sync')).toMatchObject({ code: 3 })
+    writeFileSync(file, readFileSync(right!.replaceAll(/['"]/g, '')))
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
+    rmSync(file)
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
+    expect((await daemon.told('key_refused')).message).toContain(file)
     expect(await daemon.stop()).toBe(0)
   })
 })

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { Http } from '../../../src/remote/http/http.ts'
 import { bytesOf, clientOf, inMemory, never, TOKEN } from '../client-of.ts'
-import { bodyOf, json, serve, serveRaw } from '../serve.ts'
+import { bodyOf, json, page, serve, serveRaw } from '../serve.ts'
 
 /** More bytes than the system buffers for a connection that nobody reads. */
 const ENDLESS = 64 * 2 ** 20
@@ -79,4 +79,25 @@ test('closing ends a connection that is still being made', { timeout: 9000 }, as
   expect(await listed).toMatchObject({ ok: false, failure: { code: 'CANCELLED' } })
   await host.close()
   await ended.promise
+})
+
+test.each([
+  ['one', ['HTTP/1.1 100 Continue\r\n\r\n']],
+  [
+    'several, in pieces',
+    ['HTTP/1.1 100 Con', 'tinue\r\nx: y\r\n', '\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Go\r\n\r\n'],
+  ],
+])('an unasked 1xx before the answer is passed over: %s', async (_, interim) => {
+  const origin = await serveRaw(socket =>
+    socket.on('data', async () => {
+      for (const piece of interim) {
+        socket.write(piece)
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      socket.write(page('200 OK', '{"success":true,"message":"deleted"}'))
+    }),
+  )
+  const host = clientOf(origin)
+  for (let request = 0; request < 2; request++)
+    expect(await host.deleteImage('x', never)).toMatchObject({ ok: true })
 })
