@@ -62,7 +62,7 @@ export async function deleteImages(
       continue
     }
     const moved_to = movedTo(synced, image)?.path ?? null
-    const refusal = await deleteImage(context, run, entry, image, cut)
+    const refusal = await deleteImage(context, run, entry, image, walks, cut)
     if (!refusal) emit({ event: 'image_deleted', mirror, path, reason, moved_to })
     else if (!isOfThisOne(refusal)) return refusal
     else {
@@ -117,14 +117,25 @@ async function whyAnothers(
   signal: AbortSignal,
 ): Promise<Reason | null> {
   if (state === 'approved' || synced.meta.get('promises_broken') === null) return null
-  const album = image.album === null ? null : synced.albums.byId(image.album)!.remote_id
-  const walk = walks.get(album) ?? (await walkWhole(host, album, signal))
-  walks.set(album, walk)
+  const walk = await walkOf({ synced, host }, image, walks, signal)
   if (walk.ok && walk.value.images.some(({ id }) => id === image.remote_id)) return null
   if (!walk.ok && walk.failure.remedy !== 'gone')
     return walk.failure.remedy === 'plan' ? null : because('album_not_listed', { why: walk.failure.message })
   await synced.commit(tx => unproved(tx, image.id, running() + POSTPONED_MS))
   return because('not_in_its_album')
+}
+
+/** What a walk of the image's album shows, once in a round of deletions. */
+async function walkOf(
+  { synced, host }: Pick<DeletionContext, 'synced' | 'host'>,
+  image: ImageRow,
+  walks: Walks,
+  signal: AbortSignal,
+): ReturnType<typeof walkWhole> {
+  const album = image.album === null ? null : synced.albums.byId(image.album)!.remote_id
+  const walk = walks.get(album) ?? (await walkWhole(host, album, signal))
+  walks.set(album, walk)
+  return walk
 }
 
 /** Compares the bytes of linked images before `image` is deleted. An example: the picture of `image` has moved. Its new file
@@ -159,6 +170,7 @@ function deleteImage(
   { disk }: DeletionRun,
   entry: EscrowRow,
   image: ImageRow,
+  walks: Walks,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
   const { synced, clock, running } = context
@@ -167,6 +179,14 @@ function deleteImage(
     target: { image: image.remote_id },
     intend: tx => void (before ?? tx.journal.openImageDeletion(image.id, clock.wall())),
     whyNot: () => whyImageStays(context, image, disk),
+    async isGone() {
+      // A new image may be listed late, and one that was sent without an album may be in the default album.
+      const isYoung = Math.abs(clock.wall() - image.recorded_at) < HOUR_MS
+      if (isYoung || (image.album === null && synced.meta.get('default_album') !== '')) return false
+      const walk = await walkOf(context, image, walks, signal)
+      if (!walk.ok) return walk.failure.remedy === 'gone'
+      return walk.value.complete && walk.value.images.every(({ id }) => id !== image.remote_id)
+    },
     done(tx) {
       countDeletion(tx, entry, running())
       deleted(tx, image, clock.wall())

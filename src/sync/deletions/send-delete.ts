@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { waitingMove } from '../../records/moves.ts'
-import { wasNotDone } from '../../remote/failures.ts'
+import { isOfThisOne, wasNotDone } from '../../remote/failures.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
@@ -20,6 +20,9 @@ export interface Deletion {
   /** Why the deletion must not be done, or null. Asked just before the request leaves: the gate may have held the request
    * back for minutes, and a picture may have come back meanwhile. */
   whyNot(): Reason | null
+  /** Whether the host does not list the target any more. Asked after a refusal of this one: §4.5's NOT_FOUND is not what every
+   * host answers when the target is gone. Left out: such a refusal says nothing. */
+  isGone?(): Promise<boolean>
   /** Records that the host does not hold the target any more. */
   done(tx: Tx): void
   /** Takes the intent back, after the host answered that it deleted nothing. */
@@ -34,7 +37,7 @@ export interface Deletion {
  * intent stays open, and the deletion is repeated later. */
 export async function sendDelete(
   { synced, host, claims }: Pick<EngineContext, 'synced' | 'host' | 'claims'>,
-  { target, intend, whyNot, done, notDone }: Deletion,
+  { target, intend, whyNot, isGone, done, notDone }: Deletion,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
   await synced.commit(intend)
@@ -43,7 +46,9 @@ export async function sendDelete(
     'image' in target
       ? await host.deleteImage(target.image, signal, mayLeave)
       : await host.deleteAlbum(target.album, signal, mayLeave)
-  const refusal = answer.ok || answer.failure.remedy === 'gone' ? null : answer.failure
+  const hasGone =
+    !answer.ok && (answer.failure.remedy === 'gone' || (isOfThisOne(answer.failure) && (await isGone?.())))
+  const refusal = answer.ok || hasGone ? null : answer.failure
   if (refusal === null) await synced.commit(done)
   else if (wasNotDone(refusal)) await synced.commit(tx => notDone(tx, refusal))
   return refusal

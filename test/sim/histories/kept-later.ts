@@ -2,11 +2,18 @@ import { TWICE } from '../host/faults.ts'
 import type { History } from './history.ts'
 import { at, atStep, FAULT, HOURLY, IN_A, IN_BOTH, SILENT, THREE, TWO_IN_A, TWO_MIRRORS } from './parts.ts'
 import { PLAIN_SETTING } from './setting.ts'
-import { PLAIN } from './variations.ts'
+import { GONE, PLAIN } from './variations.ts'
 
 /** Kept later: no broad history begins as these, because a longer list of beginnings would change what each seed draws. */
 // biome-ignore format: a history is a row.
 export const KEPT_LATER: readonly History[] = [
+  // The answer to a deletion is lost, and when it is sent again, the host answers in its own way that nothing is there.
+  ...GONE.map((goneAs, number) => ({
+    ...HOURLY,
+    seed: 1_000_000_430 + number,
+    variations: { ...PLAIN, goneAs },
+    actions: [at(1, 'remove'), at(1, 'fault', FAULT.deleteLost, 1)],
+  })),
   // The new version of a picture never arrives at a host that lists it from step 1 on.
   ...(['declared', 'kept'] as const).map((promises, number) => ({
     ...THREE,

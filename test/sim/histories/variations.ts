@@ -32,8 +32,10 @@ export interface Variations {
   /** Listings count an image more than they show. */
   miscounts: boolean
   /** The host lists an image from step 1 on, with the bytes that it has or those declared, until the credential has
-   * ended. kept: with the bytes that it has, for ever. */
+   * ended. kept: with no bytes, for ever. */
   promises: 'received' | 'declared' | 'kept' | null
+  /** How the host answers the deletion of an image that is gone; null: as §4.5 says. */
+  goneAs: { code: string; status: number } | null
   /** How the host reads what the specification leaves open, where it does not read it as the embedded host does. */
   readings: Partial<Readings>
 }
@@ -57,6 +59,7 @@ export const PLAIN: Variations = {
   blinks: null,
   miscounts: false,
   promises: null,
+  goneAs: null,
   readings: {},
 }
 
@@ -81,6 +84,7 @@ export function drawVariations(random: Random): Variations {
     blinks: null,
     miscounts: false,
     promises: null,
+    goneAs: null,
     readings: {},
   }
 }
@@ -92,9 +96,19 @@ export function drawMoreVariations(drawn: Variations, random: Random, another: R
   return random.chance(0.15) ? { ...more, delivery: 'dated' } : more
 }
 
+export const GONE = [
+  { code: 'IMAGE_NOT_FOUND', status: 404 },
+  { code: '', status: 410 },
+  { code: 'VALIDATION_ERROR', status: 400 },
+  { code: 'FORBIDDEN', status: 403 },
+] as const
+
 /** Hosts that run in the open differ in more. */
 export function drawReal(random: Random): Partial<Variations> {
-  return { promises: random.pick(['received', 'declared', 'kept', null] as const) }
+  return {
+    promises: random.pick(['received', 'declared', 'kept', null] as const),
+    goneAs: random.pick([null, ...GONE]),
+  }
 }
 
 /** What a host may answer to a failure for which §4 names no code. */

@@ -274,7 +274,8 @@ export class HostPort implements ImageHost {
   }
 
   #refusal(endpoint: Endpoint, reason: Reason, error: string): HostFailure {
-    const { code, status } = answerTo(reason, this.#host.readings)
+    const own = endpoint === 'delete' && reason === 'NOT_FOUND' ? this.#host.variations.goneAs : null
+    const { code, status } = own ?? answerTo(reason, this.#host.readings)
     return refused(endpoint, status, { error, code }, [])
   }
 

@@ -157,9 +157,10 @@ export class VirtualHost {
         (this.variations.promises === 'kept' || issued.at + LIFETIME_MS > this.#time.now) &&
         !this.truth.images.has(issued.id),
     )
-    const isDeclared = this.variations.promises === 'declared'
+    const { promises } = this.variations
+    const sizeOf = (come: number, declared: number) => ({ received: come, declared, kept: 0 })[promises!]
     return all.map(({ bytes, declared, at, ...issued }) =>
-      imageRecord({ ...issued, size: isDeclared ? declared : bytes!, created_at: at }, this.readings),
+      imageRecord({ ...issued, size: sizeOf(bytes!, declared), created_at: at }, this.readings),
     )
   }
 

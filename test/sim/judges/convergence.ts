@@ -104,7 +104,7 @@ async function mustAgree(world: World, from: number, pruned = false): Promise<vo
     if (quiet && left.length === 0 && !somethingWaits(world)) return mustKnowAll(world)
     await world.rest(rest)
     if (world.oracle.violation) return
-    if (quiet && at === RESTS_MS.length - 1 && left.length === 0) return
+    if (quiet && at === RESTS_MS.length - 1 && left.length === 0 && !asksForGone(world)) return
   }
   world.oracle.report('converges', left.length > 0 ? left.join('; ') : 'passes go on changing the host')
 }
@@ -133,6 +133,15 @@ function mustBeQuiet({ host, oracle }: World, before: World['host']['asked'], mo
   const others = host.asked.others - before.others
   if (lists > mostLists || others > 0)
     oracle.report('quiet', `a pass with nothing to do asked for ${lists} lists and ${others} other things`)
+}
+
+/** Whether a deletion is tried again and again, although the image is gone and the host shows it. */
+function asksForGone({ state: { synced }, host }: World): boolean {
+  if (host.lacks('list')) return false
+  const postponed = synced.mirrors.all().flatMap(({ id }) => synced.escrow.ofMirror(id))
+  return postponed.some(
+    entry => entry.postponed === 1 && host.truth.images.get(synced.images.byId(entry.image)!.remote_id)?.gone,
+  )
 }
 
 function somethingWaits({ state: { synced }, mirrors, machine }: World): boolean {
