@@ -173,86 +173,94 @@ export function statements(db: Db) {
   /** Prepares a statement only when it is first used. There are two hundred, and a short command uses few of them. Values are
    * bound by their places, because SQLite's binding takes longer to find them by their names. */
   function lazily<Row>(sql: string, plucks = false) {
-    let statement: Database.Statement<unknown[], Row> | null = null
     const names: string[] = []
-    const text = sql.replace(/@(\w+)/g, (_, name: string) => {
-      names.push(name)
-      return '?'
-    })
+    const prepare = () => {
+      const text = sql.replace(/@(\w+)/g, (_, name: string) => {
+        names.push(name)
+        return '?'
+      })
+      const prepared = db.prepare<unknown[], Row>(text)
+      return plucks ? prepared.pluck() : prepared
+    }
+    let statement: ReturnType<typeof prepare> | null = null
+    const prepared = () => {
+      statement ??= prepare()
+      return statement
+    }
+    const inPlace = (bound: Bound): Bound =>
+      names.length === 0 ? bound : names.map(name => (bound[0] as Record<string, unknown>)[name])
     return {
-      prepared: () => {
-        statement ??= plucks ? db.prepare<unknown[], Row>(text).pluck() : db.prepare<unknown[], Row>(text)
-        return statement
-      },
-      inPlace: (bound: Bound): Bound =>
-        names.length === 0 ? bound : names.map(name => (bound[0] as Record<string, unknown>)[name]),
+      get: (bound: Bound) => prepared().get(...inPlace(bound)),
+      all: (bound: Bound) => prepared().all(...inPlace(bound)),
+      run: (bound: Bound) => prepared().run(...inPlace(bound)),
     }
   }
-  const memoryOf = (table: string): TableMemory => {
-    const row = lazily(`SELECT 1 FROM ${table} LIMIT 1`)
-    const memory = tables.get(table) ?? new TableMemory(db, () => row.prepared().get() === undefined)
-    tables.set(table, memory)
+  function memoryOf(table: string): TableMemory {
+    let memory = tables.get(table)
+    if (!memory) {
+      const row = lazily(`SELECT 1 FROM ${table} LIMIT 1`)
+      memory = new TableMemory(db, () => row.get([]) === undefined)
+      tables.set(table, memory)
+    }
     return memory
   }
-  const first = <Row>(sql: string, plucks = false) => {
-    const { prepared, inPlace } = lazily<Row>(sql, plucks)
-    return (bound: Bound) => prepared().get(...inPlace(bound))
+  /** The table that a statement writes, and whether there may be no row to write. Null: it only reads. */
+  function targetOf(sql: string) {
+    const [, verb, table] = WRITES.exec(sql) ?? []
+    return table === undefined ? null : { memory: memoryOf(table), mayBeNone: verb !== 'INSERT' }
   }
-  const every = <Row>(sql: string, plucks = false) => {
-    const { prepared, inPlace } = lazily<Row>(sql, plucks)
-    return (bound: Bound) => prepared().all(...inPlace(bound))
-  }
-  const write = (sql: string) => {
-    const { prepared, inPlace } = lazily(sql)
-    const [, verb, table] = WRITES.exec(sql)!
-    const memory = memoryOf(table!)
+  function writes(sql: string) {
+    const statement = lazily(sql)
+    let target: ReturnType<typeof targetOf> = null
     return (bound: Bound) => {
-      if (verb !== 'INSERT' && memory.isEmpty()) return NOTHING_DONE
-      const done = prepared().run(...inPlace(bound))
+      target ??= targetOf(sql)
+      const { memory, mayBeNone } = target!
+      if (mayBeNone && memory.isEmpty()) return NOTHING_DONE
+      const done = statement.run(bound)
       if (done.changes > 0) memory.forget()
       return done
     }
   }
   return {
     get<P extends unknown[], Row>(sql: string) {
-      const read = first<Row>(sql)
-      return (...bound: P) => read(bound)
+      const statement = lazily<Row>(sql)
+      return (...bound: P) => statement.get(bound)
     },
     one<P extends unknown[], Row>(sql: string) {
-      const read = first<Row>(sql)
-      return (...bound: P) => read(bound)!
+      const statement = lazily<Row>(sql)
+      return (...bound: P) => statement.get(bound)!
     },
     all<P extends unknown[], Row>(sql: string) {
-      const read = every<Row>(sql)
-      return (...bound: P) => read(bound)
+      const statement = lazily<Row>(sql)
+      return (...bound: P) => statement.all(bound)
     },
     has<P extends unknown[]>(sql: string) {
-      const read = first(sql)
-      return (...bound: P) => read(bound) !== undefined
+      const statement = lazily(sql)
+      return (...bound: P) => statement.get(bound) !== undefined
     },
     value<P extends unknown[], Value>(sql: string) {
-      const read = first<Value>(sql, true)
-      const table = WRITES.exec(sql)?.[2]
-      const memory = table === undefined ? null : memoryOf(table)
+      const statement = lazily<Value>(sql, true)
+      let target: ReturnType<typeof targetOf> | undefined
       return (...bound: P) => {
-        memory?.forget()
-        return read(bound) as Value
+        if (target === undefined) target = targetOf(sql)
+        target?.memory.forget()
+        return statement.get(bound) as Value
       }
     },
     column<P extends unknown[], Value>(sql: string) {
-      const read = every<Value>(sql, true)
-      return (...bound: P) => read(bound)
+      const statement = lazily<Value>(sql, true)
+      return (...bound: P) => statement.all(bound)
     },
     run<P extends unknown[]>(sql: string) {
-      const run = write(sql)
+      const run = writes(sql)
       return (...bound: P) => void run(bound)
     },
     changes<P extends unknown[]>(sql: string) {
-      const run = write(sql)
+      const run = writes(sql)
       return (...bound: P) => run(bound).changes
     },
     insert<P extends unknown[]>(sql: string) {
-      const run = write(sql)
+      const run = writes(sql)
       return (...bound: P) => Number(run(bound).lastInsertRowid)
     },
     kept: <P extends (string | number | null)[], Value>(table: string, read: (...bound: P) => Value) =>
