@@ -18,11 +18,14 @@ import { machines } from './parts/machines.ts'
 import { scan } from './parts/scan.ts'
 import { start } from './parts/start.ts'
 import { upload } from './parts/upload.ts'
+import { walk } from './parts/walk.ts'
 import { watch } from './parts/watch.ts'
 import type { Figure } from './table/figure.ts'
 import { ABOUT_RATIOS, tableOf } from './table/print.ts'
 
-const PARTS: readonly Part[] = [start, scan, watch, latency, upload, durability, growth, machines, accidents]
+const PARTS: readonly Part[] = [
+  ...[start, scan, watch, latency, upload, walk, durability, growth, machines, accidents],
+]
 
 const BENCH = benchOf(PARTS)
 const { values, operands } = commandLine(BENCH)

@@ -352,9 +352,6 @@ ALTER TABLE mirrors ADD COLUMN will_hold INTEGER NOT NULL DEFAULT 0 CHECK (will_
 DELETE FROM meta WHERE key = 'unfinished';
 `
 
-/** Which pictures were refused is remembered in another form, and that a host is silent is not. */
-const NO_SUSPECTS = "DELETE FROM meta WHERE key IN ('suspects', 'host_silent');"
-
 /** An audit names the images that no picture accounts for. No album is deleted with what is in it. */
 const NO_OTHERS_IMAGES = `
 ALTER TABLE contents DROP COLUMN others;
@@ -392,8 +389,12 @@ export const STEPS = [
   LEARNED_READINGS,
   FOLDER_IDENTITY,
   WAITS,
-  NO_SUSPECTS,
+  // Which pictures were refused is remembered in another form, and that a host is silent is not.
+  "DELETE FROM meta WHERE key IN ('suspects', 'host_silent');",
   NO_OTHERS_IMAGES,
   ALBUMS_BY_PROOF,
   MANY_WAIT,
+  // What was called incomplete is judged anew, by a walk through the picture.
+  `UPDATE files SET state = 'pending' WHERE state = 'failed' AND (folder, name) IN
+     (SELECT folder, name FROM failures WHERE code = 'PICTURE_INCOMPLETE');`,
 ]

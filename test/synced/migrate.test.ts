@@ -167,3 +167,22 @@ it('what an earlier albumd held for an older copy stays another folder', () => {
   const births = connect(file).prepare('SELECT birthtime FROM folders ORDER BY path').pluck().all()
   expect(births).toEqual([1, null])
 })
+
+it('a picture that an earlier albumd called incomplete is judged anew', () => {
+  const file = tempFile('albumd.db')
+  const before = openDatabase(file, STEPS.slice(0, -1))
+  before.exec(`INSERT INTO mirrors (id, folder, album) VALUES (1, '/p', 'P');
+    INSERT INTO folders (id, mirror, path) VALUES (1, 1, '')`)
+  for (const [name, code] of [
+    ['a.jpg', 'PICTURE_INCOMPLETE'],
+    ['b.jpg', 'NOT_A_PICTURE'],
+  ])
+    before.exec(`INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, flat)
+        VALUES (1, '${name}', 1, 1, 1, 1, 'failed', 1, 0);
+      INSERT INTO failures (folder, name, source, code, message, attempts)
+        VALUES (1, '${name}', 'upload', '${code}', '[]', 1)`)
+  before.close()
+  openDatabase(file, STEPS).close()
+  const states = connect(file).prepare('SELECT state FROM files ORDER BY name').pluck().all()
+  expect(states).toEqual(['pending', 'failed'])
+})

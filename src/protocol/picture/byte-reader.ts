@@ -69,17 +69,6 @@ export class ByteReader {
     }
   }
 
-  /** The offset of the next `text` (Latin-1); null when there is none. */
-  async find(text: string, from: number): Promise<number | null> {
-    for (let offset = from; ; ) {
-      const bytes = await this.bytes(offset, text.length)
-      if (bytes === null) return null
-      const at = bytes.indexOf(text, 0, 'latin1')
-      if (at >= 0) return offset + at
-      offset += bytes.byteLength - text.length + 1
-    }
-  }
-
   /** Whether one of the pages between these offsets consists of zeros. */
   async hasBlankPage(from: number, to: number): Promise<boolean> {
     for (let at = PAGE * Math.ceil(from / PAGE); at + PAGE <= to; ) {
