@@ -52,7 +52,7 @@ const SHAPES: readonly Shape[] = [
   {
     commands: 'ls, url',
     words:
-      'With `--json` one object: `ls` has `pictures`, `url` the fields of its picture, and with `--copy` an `error` beside them where it could not be copied; with `--format json` a list, or the fields. For each picture its `path` (absolute), `mirror`, `state`, whether the image is `older` than the ' +
+      'With `--json` one object: `ls` has `pictures`, `url` the fields of its picture; with `--format json` a list, or the fields. For each picture its `path` (absolute), `mirror`, `state`, whether the image is `older` than the ' +
       'file, whether it lies `flat`, its `album`, `image_id`, `cdn_url` (the delivery address; null: not known), `size`, `sha256`, `proof` (how albumd ' +
       'knows that the bytes are the same: `uploaded`, `compared` or `none`) and `recorded_at`. With `ls --left-out` one object ' +
       'with `left_out`, each with `path`, `why` and `reason`, and with `unread`: the folders that can not be read, each with `path` and `reason`.',
@@ -119,13 +119,8 @@ const SHAPES: readonly Shape[] = [
   },
 ]
 
-/** The codes of errors that a person can correct. `put` has the last but one, and `url` the last one. */
-const ERROR_CODES = new Set([
-  ...Object.values(CODE_OF),
-  ...Object.keys(EXIT_OF),
-  'NAME_NOT_UTF8',
-  'NOT_COPIED',
-])
+/** The codes of errors that a person can correct. `put` has the last one. */
+const ERROR_CODES = new Set([...Object.values(CODE_OF), ...Object.keys(EXIT_OF), 'NAME_NOT_UTF8'])
 
 export function jsonPage(): string {
   return page(

@@ -51,7 +51,7 @@ it.each([
   [['move-mirror', 'a'], 'See albumd move-mirror --help.'],
   [['deletions', 'show'], 'Given: "show", Choices: "list", "approve", "discard"'],
   [['sync', '-c'], 'See albumd sync --help.'],
-  [['service', 'start', '--bogus'], 'Unknown argument: bogus. See albumd service start --help.'],
+  [['service', 'install', '--bogus'], 'Unknown argument: bogus. See albumd service install --help.'],
   [['service', 'bogus'], 'Unknown argument: bogus. See albumd service --help.'],
 ])('%j is refused in one line', async (args, said) => {
   const { exitCode, lines } = await refusalOf(args)

@@ -3,7 +3,6 @@ import type { InferredOptionTypes } from 'yargs'
 import { printable } from '../../words/text.ts'
 import { type CommandCode, command, flag, jsonOption, valued, yargsModule } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
-import type { Operation } from '../service/install.ts'
 import { type ServicePlace, servicePlace, thisProgram, unitText } from '../service/place.ts'
 import { Systemctl } from '../service/systemctl.ts'
 import { printJson, printLine } from '../terminal/output.ts'
@@ -19,15 +18,7 @@ export const serviceCommand: CommandCode = {
       .command(yargsModule(INSTALL, install))
       .command(yargsModule(UNINSTALL, uninstall))
       .command(yargsModule(STATUS, status))
-      .command(yargsModule(operation('start', 'Start it'), operate('start')))
-      .command(
-        yargsModule(
-          operation('stop', 'Stop it until it is started, or until the next start of the machine'),
-          operate('stop'),
-        ),
-      )
-      .command(yargsModule(operation('restart', 'Stop it and start it'), operate('restart')))
-      .demandCommand(1, 'Say what is to be done: start, stop, restart, install, uninstall or status.')
+      .demandCommand(1, 'Say what is to be done: install, uninstall or status.')
       .example('sudo $0 service install', 'With /etc/albumd/config.yaml, as the user albumd')
       .example('$0 service install --user', 'With ~/.config/albumd/config.yaml, as yourself'),
   handler: async () => {},
@@ -88,17 +79,6 @@ const status = command(
     return known.state === 'active' || known.state === 'reloading' ? EXIT.inSync : EXIT.left
   },
 )
-
-function operation(name: Operation, describe: string) {
-  return { command: name, describe, exits: [EXIT.inSync, EXIT.usage] }
-}
-
-function operate(operation: Operation) {
-  return command(
-    options => options.options(whose).example(`$0 service ${operation} --user`, 'Your own'),
-    async args => (await import('../service/install.ts')).operate(placeOf(args), operation),
-  )
-}
 
 function placeOf({ user, account }: InferredOptionTypes<typeof whose>): ServicePlace {
   if (user && account !== undefined)

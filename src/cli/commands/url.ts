@@ -3,7 +3,7 @@ import { systemClock } from '../../protocol/clock.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { printable, shellWord } from '../../words/text.ts'
-import { configCommand, flag, jsonOption, locator } from '../options.ts'
+import { configCommand, jsonOption, locator } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import { FORMATS, onePicture } from '../terminal/listing-formats.ts'
 import { printJson, sayAside } from '../terminal/output.ts'
@@ -20,15 +20,14 @@ export const urlCommand = configCommand(
       .options({
         format: { choices: FORMATS, default: 'url' as const, describe: 'How it is shown' },
         ...jsonOption,
-        copy: flag('Put it into the clipboard as well'),
       })
       .example('$0 url Holiday/a.jpg', 'One address, and nothing else')
-      .example('$0 url Holiday/a.jpg --format markdown --copy', 'Ready to be pasted into a page')
+      .example('$0 url Holiday/a.jpg --format markdown', 'Ready to be pasted into a page')
       .epilogue(
-        'Whoever knows the address can see the picture, with all its metadata. --copy uses wl-copy, xclip, ' +
-          'xsel or pbcopy. The exit code is 3 if the picture is not on the host, or only in an older version, or could not be copied.',
+        'Whoever knows the address can see the picture, with all its metadata. The exit code is 3 if the picture is ' +
+          'not on the host, or only in an older version.',
       ),
-  async (config, { file, format, json, copy }) => {
+  async (config, { file, format, json }) => {
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
     const { recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
@@ -52,22 +51,11 @@ export const urlCommand = configCommand(
     if (!one?.picture || one.picture.state === 'gone_on_host')
       throw await notThere(config, places, path, one?.gone)
     if (one.picture.url === null) throw new Problem(`${shown}: The ${UNKNOWN}`, EXIT.left)
-    if (!json) process.stdout.write(await onePicture(one.picture, format, process.stdout))
-    const problem = copy
-      ? (await import('../terminal/clipboard.ts')).copyToClipboard(
-          (await onePicture(one.picture, format, null)).trimEnd(),
-        )
-      : null
-    const message = `Not copied: ${problem}`
-    // A program reads one object: the picture, and why it was not copied.
-    if (json)
-      printJson({
-        ...JSON.parse(await onePicture(one.picture, 'json', null)),
-        ...(problem !== null && { error: { code: 'NOT_COPIED', message } }),
-      })
-    if (problem !== null) sayAside(message)
-    if (one.picture.older) sayAside('An older version: the picture as it is now is not on the host yet')
-    return problem === null && !one.picture.older ? EXIT.inSync : EXIT.left
+    if (json) printJson(JSON.parse(await onePicture(one.picture, 'json', null)))
+    else process.stdout.write(await onePicture(one.picture, format, process.stdout))
+    if (!one.picture.older) return EXIT.inSync
+    sayAside('An older version: the picture as it is now is not on the host yet')
+    return EXIT.left
   },
 )
 

@@ -110,19 +110,6 @@ export function uninstall(place: ServicePlace): number {
   return EXIT.inSync
 }
 
-export type Operation = 'start' | 'stop' | 'restart'
-
-/** Starts or stops an installed service. Answers the exit code. Throws Problem. */
-export function operate(place: ServicePlace, operation: Operation): number {
-  const systemctl = openSystemctl(place)
-  const { unit, file, user } = place
-  if (!existsSync(file))
-    throw new Problem(`${unit} is not installed. "albumd service install${user ? ' --user' : ''}" does that`)
-  systemctl.do(operation, unit)
-  say(`${{ start: 'started', stop: 'stopped', restart: 'restarted' }[operation]} ${unit}`)
-  return EXIT.inSync
-}
-
 /** The accounts that still have a service. */
 function othersOf(systemctl: Systemctl): string[] {
   // The exit code is not checked, because systemctl exits with 1 when there is no such unit.
