@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   appendFileSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   symlinkSync,
   truncateSync,
@@ -81,6 +83,18 @@ describe('a picture file', () => {
     expect(picture.bytes).toBeNull()
     expect(picture.hash).toEqual(createHash('sha256').update(bytes).digest())
     expect((await drain(picture.chunks())).equals(bytes)).toBe(true)
+    picture.close()
+  })
+
+  it.runIf(existsSync('/proc/self/io'))('reads a large one once to hash and to walk through it', async () => {
+    const root = tempFolder()
+    const { bytes } = png(2000, 1600)
+    writeFileSync(join(root, 'a.png'), bytes)
+    const readSoFar = () => Number(/^rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))![1])
+    const before = readSoFar()
+    const picture = await openPicture(root, 'a.png', { changed })
+    expect(readSoFar() - before).toBeLessThan(1.2 * bytes.length)
+    expect(picture).toMatchObject({ bytes: null, verdict: { kind: 'closed', early: true } })
     picture.close()
   })
 
