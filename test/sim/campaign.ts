@@ -4,7 +4,7 @@ import { type Kits, World } from './engine/world.ts'
 import { drawBroad, keptHistory } from './histories/broad.ts'
 import { drawHistory, type History } from './histories/history.ts'
 import { drawPast } from './histories/past.ts'
-import { isBroad, isOfMachines, PAST, seedOfKind } from './histories/seeds.ts'
+import { isBroad, isOfMachines, isPast, seedOfKind } from './histories/seeds.ts'
 import { drawSlip, isSlip } from './histories/slips.ts'
 import { openHostKit } from './host/host-kit.ts'
 import { mustConverge } from './judges/convergence.ts'
@@ -117,7 +117,7 @@ const NOTHING = { steps: 0, seen: new Set<string>() }
 export function historyOf(seed: number): History | MachinesHistory {
   const its = seedOfKind(seed)
   if (isOfMachines(its)) return drawMachines(its)
-  if (its >= PAST) return drawPast(its)
+  if (isPast(its)) return drawPast(its)
   return keptHistory(its) ?? keptMachines(its) ?? drawn(its)
 }
 

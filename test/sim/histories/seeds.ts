@@ -23,15 +23,15 @@ export const BROAD = 450_000_000
 /** From here on a history is of two machines with one account. */
 export const MACHINES = 500_000_000
 
-/** From here on they are broad, and the host differs in what hosts that run in the open differ in. */
-export const REAL = 550_000_000
-
 /** From here on histories are of all kinds in turn. Those of numbers that no seed has are kept (`kept-histories.ts`). */
 export const WIDE = 600_000_000
 const WIDE_END = 1_000_000_000
 
 /** From here on a quiet history asks for moments of its past. */
 export const PAST = 1_100_000_000
+
+/** From here on they are broad, and the host differs in what hosts that run in the open differ in. */
+export const REAL = 1_500_000_000
 
 export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, BROAD, MACHINES, REAL]
 
@@ -52,9 +52,13 @@ export function isBroad(seed: number): boolean {
 }
 
 export function isReal(seed: number): boolean {
-  return seed >= REAL && seed < WIDE
+  return seed >= REAL
 }
 
 export function isOfMachines(seed: number): boolean {
-  return seed >= MACHINES && seed < REAL
+  return seed >= MACHINES && seed < WIDE
+}
+
+export function isPast(seed: number): boolean {
+  return seed >= PAST && seed < REAL
 }
