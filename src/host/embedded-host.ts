@@ -9,7 +9,6 @@ import { getRequestListener } from '@hono/node-server'
 import { systemClock } from '../protocol/clock.ts'
 import { lockData, openDatabase } from './data/database.ts'
 import { openPictureFolder } from './data/picture-folder.ts'
-import type { Readings } from './decisions.ts'
 import { openHostService } from './host-service.ts'
 import { addressesAt, ownSiteUrl } from './http/addresses.ts'
 import { answerBadRequests, badRequest } from './http/answers.ts'
@@ -80,13 +79,13 @@ export async function startHost(options: HostOptions): Promise<RunningHost> {
     const names = publicUrl === undefined ? [own.host] : [own.host, hostOf(publicUrl)]
     const certificate = tls ? await serverCertificate(data, names) : null
     const requestMax = settings.credentialTtlMs + REQUEST_MARGIN
-    const { readings } = settings
-    const server = createServer(certificate, { headers: HEADERS_MAX, request: requestMax }, readings)
+    const server = createServer(certificate, { headers: HEADERS_MAX, request: requestMax })
     const port = await listen(server, own.host, own.port)
     held.push(() => close(server))
     const addresses = addressesAt(publicUrl ?? ownSiteUrl(tls, own.host, port))
+    const { readings } = settings
     const onFault = options.onFault ?? (() => {})
-    serve(server, createApp(service, { addresses, readings, onFault }), readings)
+    serve(server, createApp(service, { addresses, readings, onFault }))
     return { ...addresses, port, caFile: tls ? resolve(authorityFile(data)) : null, close: letGo }
   } catch (error) {
     await letGo()
@@ -110,11 +109,7 @@ interface Patience {
 }
 
 /** A server that does not listen yet. With a certificate it speaks TLS, else plain HTTP. */
-export function createServer(
-  certificate: Certificate | null,
-  patience: Patience,
-  readings: Readings,
-): Server {
+export function createServer(certificate: Certificate | null, patience: Patience): Server {
   const options = {
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
@@ -126,7 +121,7 @@ export function createServer(
   }
   const server = certificate ? createTlsServer({ ...options, ...certificate }) : createPlainServer(options)
   server.timeout = SILENCE_MAX
-  answerBadRequests(server, readings)
+  answerBadRequests(server)
   return server
 }
 
@@ -137,8 +132,8 @@ export async function listen(server: Server, host: string, port: number): Promis
   return (server.address() as AddressInfo).port
 }
 
-function serve(server: Server, app: App, readings: Readings): void {
-  const { body, status } = badRequest(readings)
+function serve(server: Server, app: App): void {
+  const { body, status } = badRequest()
   const listener = getRequestListener(app.fetch, {
     // By default, the adapter replaces the process's global Request and Response.
     overrideGlobalObjects: false,

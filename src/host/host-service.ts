@@ -38,11 +38,9 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     },
 
     /** §4.1 */
-    requestUpload: (account: Account, body: unknown) =>
-      issue(account, readUploadOrder(asBody(body), settings.readings)),
+    requestUpload: (account: Account, body: unknown) => issue(account, readUploadOrder(asBody(body))),
     /** §4.3 */
-    presign: (account: Account, body: unknown) =>
-      issue(account, readPresignOrder(asBody(body), settings.readings)),
+    presign: (account: Account, body: unknown) => issue(account, readPresignOrder(asBody(body))),
     /** §4.2 */
     send: node.send,
 
@@ -53,7 +51,7 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     delete: (account: Account, query: DeletionQuery) => deleteResource(stores, account, query),
     /** §4.6 */
     createAlbum: (account: Account, body: unknown) =>
-      createdAlbumRecord(createAlbum(stores, account, asBody(body)), settings.readings),
+      createdAlbumRecord(createAlbum(stores, account, asBody(body))),
 
     /** The image at a delivery address (§4.3.3). */
     delivered(imageId: string): ImageRow {
@@ -180,7 +178,7 @@ function deleteImage({ db, images, pictures }: Stores, account: Account, id: str
 }
 
 async function deleteAlbum(stores: Stores, account: Account, id: string): Promise<Deleted> {
-  const { db, albums, images, pictures, settings } = stores
+  const { db, albums, images, pictures } = stores
   const album = albums.owned(account, id)
   const removed = db
     .transaction(() => ({
@@ -189,8 +187,7 @@ async function deleteAlbum(stores: Stores, account: Account, id: string): Promis
     }))
     .immediate()
   await removeFiles(pictures, removed.files)
-  const itself = settings.readings.deletedAlbums === 'album-itself-too' ? 0 : 1
-  return { albums: removed.albums - itself, images: removed.files.length }
+  return { albums: removed.albums, images: removed.files.length }
 }
 
 /** After this many files, other requests get a turn of the event loop. */

@@ -2,7 +2,6 @@ import { PER_PAGE } from '../protocol/limits.ts'
 import type { AlbumRecord, ImageRecord } from '../protocol/records.ts'
 import type { Account, AlbumRow, CountedAlbum } from './data/accounts.ts'
 import type { ImageRow } from './data/images.ts'
-import type { Readings } from './decisions.ts'
 import { Refusal } from './refusal.ts'
 import type { Stores } from './stores.ts'
 
@@ -15,37 +14,24 @@ export interface Listing {
 
 /** `GET /list` (§4.4). `albumId`: null is the root. `query`: the page's number as text; null: none is named. */
 export function list(
-  { albums, images, settings: { readings } }: Stores,
+  { albums, images }: Stores,
   account: Account,
   albumId: string | null,
   query: string | null,
 ): Listing {
-  const asked = pageNumber(query)
+  const page = pageNumber(query)
   const { seq } = albums.owned(account, albumId)
   const totalImages = images.count(seq)
-  const totalPages = Math.ceil(totalImages / PER_PAGE)
-  const page = pageWithin(asked, Math.max(1, totalPages), readings)
-  const newestFirst = readings.order === 'newest-first'
-  const listed = page > totalPages ? [] : images.page(seq, page, newestFirst)
-  const below = page > 1 && readings.subAlbums === 'first-page' ? [] : albums.below(seq)
-  if (newestFirst) below.reverse()
   return {
-    albums: below.map(album => albumRecord(album, readings)),
-    images: listed.map(image => imageRecord(image, readings)),
+    albums: albums.below(seq).map(albumRecord),
+    images: images.page(seq, page).map(imageRecord),
     pagination: {
       page,
       per_page: PER_PAGE,
-      total_pages: totalPages || Number(readings.emptyPages),
+      total_pages: Math.ceil(totalImages / PER_PAGE),
       total_images: totalImages,
     },
   }
-}
-
-/** The number of the page that the host shows when a client asks for page `asked` and `last` is the last page. */
-export function pageWithin(asked: number, last: number, { beyondLast }: Readings): number {
-  if (asked <= last || beyondLast === 'empty') return asked
-  if (beyondLast === 'last-page') return last
-  throw new Refusal('noSuchPage', `The last page is ${last}.`)
 }
 
 function pageNumber(page: string | null): number {
@@ -56,43 +42,33 @@ function pageNumber(page: string | null): number {
 }
 
 /** How an album is described in the answer to its creation (§2). */
-export function createdAlbumRecord({ id, name, depth, created_at }: AlbumRow, { times }: Readings) {
-  return { id, name, depth, created_at: timestamp(created_at, times) }
+export function createdAlbumRecord({ id, name, depth, created_at }: AlbumRow) {
+  return { id, name, depth, created_at: timestamp(created_at) }
 }
 
-function albumRecord(album: CountedAlbum, readings: Readings): AlbumRecord {
+function albumRecord(album: CountedAlbum): AlbumRecord {
   const { image_count, sub_count } = album
-  return { ...createdAlbumRecord(album, readings), image_count, sub_count }
+  return { ...createdAlbumRecord(album), image_count, sub_count }
 }
 
-export function imageRecord(image: ListedRow, readings: Readings): ImageRecord {
+/** §2 wants pixels also where they are not known, as of an SVG without a size: 1. */
+export function imageRecord(image: ListedRow): ImageRecord {
   const { id, name, size, width, height, created_at } = image
-  const { unknownDimension, sizes, times } = readings
-  return {
-    id,
-    name,
-    size: humanSize(size, sizes),
-    width: width ?? unknownDimension,
-    height: height ?? unknownDimension,
-    time: timestamp(created_at, times),
-  }
+  const time = timestamp(created_at)
+  return { id, name, size: humanSize(size), width: width ?? 1, height: height ?? 1, time }
 }
 
 type ListedRow = Pick<ImageRow, 'id' | 'name' | 'size' | 'width' | 'height' | 'created_at'>
 
 /** A time as §2 has it: ISO 8601 with an offset. */
-function timestamp(ms: number, offset: Readings['times']): string {
-  if (offset === 'Z') return new Date(ms).toISOString()
-  const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)$/.exec(offset)!
-  const east = Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) * 60_000
-  return new Date(ms + east).toISOString().replace('Z', offset)
+function timestamp(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '+00:00')
 }
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 
-/** A size for people (§2). An example: 349915 is "349.9 KB" in decimal units. */
-export function humanSize(bytes: number, sizes: Readings['sizes'] = 'decimal'): string {
-  const step = sizes === 'decimal' ? 1000 : 1024
+/** A size for people (§2). An example: 349915 is "349.9 KB". */
+export function humanSize(bytes: number, step = 1000): string {
   if (bytes < step) return `${bytes} B`
   let value = bytes
   let unit = 0

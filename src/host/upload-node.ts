@@ -3,10 +3,12 @@ import { exemptFromDimensions } from '../protocol/formats.ts'
 import { DIMENSION_TOLERANCE } from '../protocol/limits.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { CredentialRow } from './data/credentials.ts'
-import type { Readings } from './decisions.ts'
 import type { Draft } from './ports.ts'
 import { Refusal } from './refusal.ts'
 import type { Stores } from './stores.ts'
+
+/** §4.1.5: bytes that stay free on the disk. */
+const DISK_RESERVE = 64 * 2 ** 20
 
 export type UploadNode = ReturnType<typeof openUploadNode>
 
@@ -18,10 +20,10 @@ export function openUploadNode(stores: Stores) {
 
   function refuseWithoutRoom(account: number, size: number): void {
     const own = [...open.values()].filter(holder => holder === account).length
-    const { openUploadsMax, openUploadsInAllMax, diskReserve } = settings.readings
+    const { openUploadsMax, openUploadsInAllMax } = settings.readings
     if (own >= openUploadsMax || open.size >= openUploadsInAllMax)
       throw new Refusal('NO_AVAILABLE_IO_NODE', 'Too many uploads are under way.')
-    if (pictures.freeBytes() < size + diskReserve)
+    if (pictures.freeBytes() < size + DISK_RESERVE)
       throw new Refusal('NO_AVAILABLE_IO_NODE', 'The disk has no room for the picture.')
   }
 
@@ -29,27 +31,23 @@ export function openUploadNode(stores: Stores) {
     const draft = await pictures.begin()
     try {
       const sha256 = await takeIn(draft, chunks, credential.size)
-      const picture = await pictureOf(draft, credential)
-      checkDimensions(picture, credential, settings.readings)
+      const picture = await pictureOf(draft)
+      if (credential.compares) checkDimensions(picture, credential)
       const file = await draft.keep()
       // The row is written after the bytes are stored. So each row has its bytes, even if the process is killed in between.
       db.transaction(() => record(credential, picture, sha256, file)).immediate()
       return credential.image_id
     } catch (error) {
       await draft.discard()
-      if (error instanceof Refusal && settings.readings.refusedUpload === 'used-up')
-        credentials.spend(credential, clock.wall())
       throw error
     }
   }
 
   /** The picture with the dimensions that are compared and listed; if the readings say so, those after EXIF turned it. */
-  async function pictureOf(draft: Draft, declared: CredentialRow): Promise<Picture | null> {
+  async function pictureOf(draft: Draft): Promise<Picture | null> {
     const picture = await readPicture(draft)
-    const { dimensions } = settings.readings
-    if (!picture?.turned || dimensions === 'stored') return picture
-    const turned = { ...picture, width: picture.height, height: picture.width }
-    return dimensions === 'either' && fits(picture, declared) ? picture : turned
+    if (!picture?.turned || settings.readings.dimensions === 'stored') return picture
+    return { ...picture, width: picture.height, height: picture.width }
   }
 
   function record(credential: CredentialRow, picture: Picture | null, sha256: string, file: string): void {
@@ -134,38 +132,25 @@ function asNodeTrouble(error: unknown): unknown {
   return DISK_CODES.has(code) ? new Refusal('nodeFailure', 'The picture cannot be stored now.') : error
 }
 
-/** §4.2: refuses what is no picture, and other dimensions than declared. `compares`: 0 when step 1 asked not to. */
-function checkDimensions(
-  picture: Picture | null,
-  { compares, width, height }: Pick<CredentialRow, 'compares' | 'width' | 'height'>,
-  { skippedCheck, undeclared }: Readings,
-): void {
-  if (!compares && skippedCheck === 'any-bytes') return
-  if (picture === null) {
-    const reason = compares ? 'UNREADABLE_DIMENSION' : 'noPicture'
-    throw new Refusal(reason, 'The file is no picture of a supported format.')
-  }
-  if (!compares) return
+/** §4.2: refuses what is no picture, and other dimensions than declared. */
+function checkDimensions(picture: Picture | null, { width, height }: Size): void {
+  if (picture === null)
+    throw new Refusal('UNREADABLE_DIMENSION', 'The file is no picture of a supported format.')
   if (width === null || height === null) {
-    const isExempt = undeclared === 'svg-and-tiff' && exemptFromDimensions(picture.mime)
-    if (isExempt || undeclared === 'any-picture') return
+    if (exemptFromDimensions(picture.mime)) return
     throw new Refusal('exemptButOther', 'No dimensions were declared.')
   }
   if (picture.width === null || picture.height === null)
     throw new Refusal('UNREADABLE_DIMENSION', 'The dimensions of the file cannot be read.')
-  if (!fits(picture, { width, height }))
+  if (!isNear(picture.width, width) || !isNear(picture.height, height))
     throw new Refusal(
       'DIMENSION_MISMATCH',
       `The file has ${picture.width} × ${picture.height} pixels, not ${width} × ${height}.`,
     )
 }
 
-function fits(picture: Size, declared: Size): boolean {
-  return isNear(picture.width, declared.width) && isNear(picture.height, declared.height)
-}
-
 type Size = Pick<Picture, 'width' | 'height'>
 
-function isNear(actual: number | null, declared: number | null): boolean {
-  return actual !== null && declared !== null && Math.abs(actual - declared) <= DIMENSION_TOLERANCE
+function isNear(actual: number, declared: number): boolean {
+  return Math.abs(actual - declared) <= DIMENSION_TOLERANCE
 }

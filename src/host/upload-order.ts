@@ -11,7 +11,7 @@ import {
 } from './body.ts'
 import type { Account, AlbumRow } from './data/accounts.ts'
 import type { CredentialRow } from './data/credentials.ts'
-import { OTHER_MIME_TYPES, type Readings } from './decisions.ts'
+import { OTHER_MIME_TYPES } from './decisions.ts'
 import { Refusal } from './refusal.ts'
 import type { Stores } from './stores.ts'
 import type { UploadNode } from './upload-node.ts'
@@ -28,50 +28,43 @@ for (const { mime } of Object.values(FORMATS)) DELIVERED_AS.set(mime, mime)
 for (const [mime, format] of Object.entries(OTHER_MIME_TYPES)) DELIVERED_AS.set(mime, FORMATS[format].mime)
 
 /** Reads the body of `POST /upload` (§4.1), and refuses the request when a field is missing or invalid. */
-export function readUploadOrder(body: Body, readings: Readings): UploadOrder {
-  const { name, size, mime } = readFile(body, readings)
+export function readUploadOrder(body: Body): UploadOrder {
+  const file = readFile(body)
   const skips = flag(body, 'skip_dimension_check')
-  const isExempt = exemptFromDimensions(mime)
-  const given = readDimensions(body, !skips && !mayBeLeftOut(mime, readings), readings)
-  const declared = isExempt && readings.exemptDeclared === 'ignored' ? NONE : given
-  const compares = skips ? 0 : 1
-  return { name, size, mime, ...declared, compares, albumId: optionalString(body, 'album_id') }
-}
-
-function mayBeLeftOut(mime: string, { exempt }: Readings): boolean {
-  if (exempt === 'svg-and-tiff') return exemptFromDimensions(mime)
-  return exempt !== 'none' && FORMATS[exempt].mime === mime
+  const declared = readDimensions(body, !skips && !exemptFromDimensions(file.mime))
+  return { ...file, ...declared, compares: skips ? 0 : 1, albumId: optionalString(body, 'album_id') }
 }
 
 /** Reads the body of `POST /api/presign` (§4.3). */
-export function readPresignOrder(body: Body, readings: Readings): UploadOrder {
-  return { ...readFile(body, readings), ...NONE, compares: 0, albumId: null }
+export function readPresignOrder(body: Body): UploadOrder {
+  return { ...readFile(body), ...NONE, compares: 0, albumId: null }
 }
 
-function readFile(body: Body, readings: Readings) {
+const FILE_NAME_MAX = 255
+
+function readFile(body: Body) {
   const codes = { missing: 'MISSING_FILE_NAME', tooLong: 'fileNameTooLong' } as const
-  const name = requiredName(body, 'file_name', readings.fileNameMax, codes)
+  const name = requiredName(body, 'file_name', FILE_NAME_MAX, codes)
   const size = positiveInteger(body, 'file_size', 'MISSING_FILE_SIZE', 'INVALID_FILE_SIZE')
   const declared = requiredString(body, 'mime_type', 'MISSING_MIME_TYPE').toLowerCase()
   const mime = DELIVERED_AS.get(declared)
   if (mime === undefined)
     throw new Refusal('unknownMime', 'mime_type must be that of a supported picture format.')
-  if (readings.fileName === 'listed' && formatOfName(name) === null)
+  if (formatOfName(name) === null)
     throw new Refusal('badExtension', 'file_name must have the extension of a supported picture format.')
   return { name, size, mime }
 }
 
 const NONE = { width: null, height: null }
 
-function readDimensions(
-  body: Body,
-  required: boolean,
-  { dimensionMax }: Readings,
-): Pick<UploadOrder, 'width' | 'height'> {
+/** No picture format can state more pixels than this. */
+const DIMENSION_MAX = 2 ** 31 - 1
+
+function readDimensions(body: Body, required: boolean): Pick<UploadOrder, 'width' | 'height'> {
   const read = (field: string, missing: ErrorCode, invalid: ErrorCode) => {
     if (!required && isMissing(body[field])) return null
     const pixels = positiveInteger(body, field, missing, invalid)
-    if (pixels <= dimensionMax) return pixels
+    if (pixels <= DIMENSION_MAX) return pixels
     throw new Refusal('hugeDimension', `No picture format holds a ${field} of so many pixels.`)
   }
   const width = read('width', 'MISSING_WIDTH', 'INVALID_WIDTH')
@@ -104,11 +97,10 @@ export function openIssuing(
   }
 
   function refuseOverQuota(account: Account, now: number): void {
-    const over = credentials.usedOn(account.id, now) - settings.dailyQuota
-    if (over < 0) return
+    if (credentials.usedOn(account.id, now) < settings.dailyQuota) return
     const message = `The day's ${settings.dailyQuota} images are used up.`
     // With a quota of 0, no later day allows an upload either, so the client is told no time.
-    const retryAfterMs = settings.dailyQuota > 0 ? credentials.nextPlace(account.id, now, over) - now : null
+    const retryAfterMs = settings.dailyQuota > 0 ? credentials.nextDay(now) - now : null
     throw new Refusal('DAILY_LIMIT_REACHED', message, { retryAfterMs })
   }
 

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { settle } from '../../src/host/ports.ts'
 import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
 import { png } from '../pictures.ts'
-import { tempFolder } from '../temp-folder.ts'
 import { OTHER_KEY, UNLIMITED } from './choices.ts'
 import { type Answer, send, TestClock, type TestHost, testHost } from './test-host.ts'
 
@@ -109,36 +108,8 @@ test('a credential that is never used counts for its day, so that the answer whe
   expect(await waitFor(host)).toBe(3000)
 })
 
-test('where such a credential gives its place back, the answer is when it does', async () => {
-  const clock = new TestClock()
-  const host = await testHost({ clock, dailyQuota: 2, readings: { unusedCredential: 'gives-back' } })
-  await host.uploadUrl(picture)
-  clock.advance(MINUTE)
-  await host.uploadUrl(picture)
-  expect(await waitFor(host)).toBe(9 * 60)
-  clock.advance(9 * MINUTE - 1)
-  expect(await waitFor(host)).toBe(1)
-  clock.advance(1)
-  await host.image(picture)
-  expect(await waitFor(host)).toBe(60)
-  clock.advance(MINUTE)
-  await host.image(picture)
-  expect(await waitFor(host)).toBe(DAY / SECOND / 2 - 600 - 60)
-})
-
-test('a quota that was lowered has a place once as many have been given back, one of none never has', async () => {
-  const clock = new TestClock()
-  const data = tempFolder()
-  const readings = { unusedCredential: 'gives-back' } as const
-  const before = await testHost({ clock, data, readings })
-  for (let minute = 0; minute < 3; minute += 1) {
-    await before.uploadUrl(picture)
-    clock.advance(MINUTE)
-  }
-  await before.running.close()
-  const after = await testHost({ clock, data, readings, dailyQuota: 2 })
-  expect(await waitFor(after)).toBe(8 * 60)
-  const none = await testHost({ clock, dailyQuota: 0 })
+test('a quota of none has no day on which to come again', async () => {
+  const none = await testHost({ dailyQuota: 0 })
   expect((await none.requestUpload(picture)).headers.has('Retry-After')).toBe(false)
 })
 

@@ -28,6 +28,9 @@ export interface CredentialRow {
 
 export type NewCredential = Omit<CredentialRow, 'token_hash' | 'day' | 'state'>
 
+/** §4.2: how long an expired credential is told from one that never was. */
+const REMEMBERED_MS = 24 * 60 * 60 * 1000
+
 export type Credentials = ReturnType<typeof openCredentials>
 
 /** Credentials, and the daily quota (§8) that they use up. Call the functions that write inside a transaction. */
@@ -43,19 +46,13 @@ export function openCredentials(db: Db, settings: HostSettings) {
   const spend = db.prepare<[Buffer, number]>(
     `UPDATE credentials SET state = 'used' WHERE token_hash = ? AND state = 'open' AND expires_at > +?`,
   )
-  const lapse = db.prepare<[number], Pick<CredentialRow, 'account' | 'day'>>(
-    `UPDATE credentials SET state = 'lapsed' WHERE state = 'open' AND expires_at <= +? RETURNING account, day`,
+  const lapse = db.prepare<[number]>(
+    `UPDATE credentials SET state = 'lapsed' WHERE state = 'open' AND expires_at <= +?`,
   )
   const forget = db.prepare<[number]>('DELETE FROM credentials WHERE expires_at <= +?')
   const promised = db
     .prepare<[number], number>(
       `SELECT coalesce(sum(size), 0) FROM credentials WHERE state = 'open' AND account = ?`,
-    )
-    .pluck()
-  const endOfOpen = db
-    .prepare<[number, number, number], number>(
-      `SELECT expires_at FROM credentials WHERE state = 'open' AND account = ? AND day = ?
-       ORDER BY expires_at LIMIT 1 OFFSET ?`,
     )
     .pluck()
   const used = db
@@ -76,22 +73,15 @@ export function openCredentials(db: Db, settings: HostSettings) {
     byToken: (token: string) => byHash.get(hash('sha256', token, 'buffer')),
     /** Marks a credential as used. Returns false when it was used before, or has expired at `now`. */
     spend: (credential: CredentialRow, now: number) => spend.run(credential.token_hash, now).changes === 1,
-    /** Ends unused credentials that expired by `now`, returns their quota if the readings say so, and removes old rows. */
+    /** Ends unused credentials that expired by `now`, whose quota stays used, and removes old rows. */
     lapse(now: number): void {
-      const { unusedCredential, credentialRemembered } = settings.readings
-      const lapsed = lapse.all(now)
-      if (unusedCredential === 'gives-back')
-        for (const { account, day } of lapsed) addUsed.run(account, day, -1)
-      forget.run(now - credentialRemembered * 1000)
+      lapse.run(now)
+      forget.run(now - REMEMBERED_MS)
     },
     /** How many bytes are to be stored if every open credential of the account is used. */
     promisedBytes: (account: number) => promised.get(account)!,
     usedOn: (account: number, now: number) => used.get(account, dayOf(now)) ?? 0,
-    /** When the account gets its next credential: at the day's end, or when unused ones expire. `over`: beyond the quota. */
-    nextPlace(account: number, now: number, over: number): number {
-      const end = beginningAfter(dayOf, now)
-      if (settings.readings.unusedCredential === 'counts') return end
-      return Math.min(end, endOfOpen.get(account, dayOf(now), over) ?? end)
-    },
+    /** When the next day's quota begins. */
+    nextDay: (now: number) => beginningAfter(dayOf, now),
   }
 }

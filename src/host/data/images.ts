@@ -36,12 +36,9 @@ export function openImages(db: Db) {
      DELETE FROM images WHERE album IN (SELECT seq FROM tree) RETURNING file, size`,
   )
   const count = db.prepare<[number], number>('SELECT count(*) FROM images WHERE album = +?').pluck()
-  const [oldestFirst, newestFirst] = ['ASC', 'DESC'].map(way =>
-    db.prepare<[number, number, number], ImageRow>(
-      `SELECT * FROM images
-       WHERE seq IN (SELECT seq FROM images WHERE album = +? ORDER BY seq ${way} LIMIT +? OFFSET +?)
-       ORDER BY seq ${way}`,
-    ),
+  const page = db.prepare<[number, number, number], ImageRow>(
+    `SELECT * FROM images
+     WHERE seq IN (SELECT seq FROM images WHERE album = +? ORDER BY seq LIMIT +? OFFSET +?) ORDER BY seq`,
   )
   const stored = db.prepare<[number], number>('SELECT stored_bytes FROM accounts WHERE id = ?').pluck()
   const addStored = db.prepare<[number, number]>(
@@ -71,9 +68,8 @@ export function openImages(db: Db) {
       return removed.map(image => image.file)
     },
     count: (album: number) => count.get(album)!,
-    /** A page of an album's images, in the order of their age. */
-    page: (album: number, page: number, isReversed: boolean) =>
-      (isReversed ? newestFirst! : oldestFirst!).all(album, PER_PAGE, (page - 1) * PER_PAGE),
+    /** A page of an album's images, the oldest first. */
+    page: (album: number, number: number) => page.all(album, PER_PAGE, (number - 1) * PER_PAGE),
     storedBytes: (account: number) => stored.get(account)!,
   }
 }

@@ -1,5 +1,4 @@
 import { DELIVERY_PATH, VERSION_PATH } from '../../protocol/endpoints.ts'
-import type { Readings } from '../decisions.ts'
 
 /** The addresses of a running host. None ends in a slash. */
 export interface Addresses {
@@ -22,27 +21,7 @@ export function ownSiteUrl(tls: boolean, host: string, port: number): string {
   return `${tls ? 'https' : 'http'}://${name}:${port}`
 }
 
-/** What each reading appends to the delivery address of §4.3.3. */
-const NAMES: Record<Readings['delivery'], string> = {
-  plain: '',
-  'raw-space': '/a picture',
-  'non-ascii': '/Bild-ä',
-}
-
-export function deliveryUrl({ cdnBaseUrl }: Addresses, imageId: string, { delivery }: Readings): string {
-  return cdnBaseUrl + DELIVERY_PATH + imageId + NAMES[delivery]
-}
-
-/** §4.4: cdn_base_url in the form that the reading names. */
-export function cdnBaseUrl(addresses: Addresses, { cdnBaseUrl }: Readings): { cdn_base_url?: string } {
-  switch (cdnBaseUrl) {
-    case 'absolute':
-      return { cdn_base_url: addresses.cdnBaseUrl }
-    case 'without-scheme':
-      return { cdn_base_url: addresses.cdnBaseUrl.replace(/^https?:/, '') }
-    case 'relative':
-      return { cdn_base_url: '' }
-    case 'absent':
-      return {}
-  }
+/** §4.3.3 */
+export function deliveryUrl({ cdnBaseUrl }: Addresses, imageId: string): string {
+  return cdnBaseUrl + DELIVERY_PATH + imageId
 }

@@ -5,8 +5,8 @@ import { answerTo, type Readings } from '../decisions.ts'
 import type { RateState, Refusal } from '../refusal.ts'
 
 /** §7: sets the headers that tell the per-second limit. Successes have these headers too. */
-export function setRate(c: Context, rate: RateState, { limitHeaders }: Readings): void {
-  if (limitHeaders === 'absent' || !Number.isFinite(rate.limit)) return
+export function setRate(c: Context, rate: RateState): void {
+  if (!Number.isFinite(rate.limit)) return
   c.header('X-RateLimit-Limit', String(rate.limit))
   c.header('X-RateLimit-Remaining', String(rate.remaining))
 }
@@ -18,8 +18,8 @@ export function failure(error: string, code: string) {
 
 /** The answer to a request that was refused (§7). */
 export function refused(c: Context, refusal: Refusal, readings: Readings): Response {
-  if (refusal.rate) setRate(c, refusal.rate, readings)
-  if (refusal.retryAfterMs !== null && readings.limitHeaders === 'sent')
+  if (refusal.rate) setRate(c, refusal.rate)
+  if (refusal.retryAfterMs !== null)
     c.header('Retry-After', String(Math.max(1, Math.ceil(refusal.retryAfterMs / 1000))))
   const { code, status } = answerTo(refusal.reason, readings)
   return c.json(failure(refusal.message, code), status)
@@ -31,46 +31,22 @@ export function faulted(c: Context): Response {
   return c.json(failure('The host failed to answer.', code), 500)
 }
 
-/** The answer to a malformed request. `byHttp`: HTTP's own status for it, if the readings use that. */
-export function badRequest(readings: Readings, byHttp = 400) {
-  const { code, status } = answerTo('badRequest', readings)
-  const body = failure('This is no well-formed HTTP request.', code)
-  return { body, status: readings.statuses === 'of-http' ? byHttp : status }
-}
-
-/** §2: an answer whose numbers, empty lists and names have the form that the readings name. */
-export function written(body: object, { numbers, emptyLists, names }: Readings): object {
-  if (numbers === 'numbers' && emptyLists === 'written' && names === 'as-sent') return body
-  const as = (key: string, value: unknown) => {
-    if (typeof value === 'number' && numbers === 'text') return String(value)
-    if (key === 'name' && names === 'changed') return String(value).normalize('NFD').trim()
-    const isEmpty = Array.isArray(value) && value.length === 0
-    return isEmpty && emptyLists !== 'written' ? { null: null, 'left-out': undefined }[emptyLists] : value
-  }
-  return JSON.parse(JSON.stringify(body, as))
-}
-
-/** The HTTP status for each error of Node's parser whose status is not 400. */
-const PARSER_STATUS: Record<string, number> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  HPE_HEADER_OVERFLOW: 431,
+/** The answer to a malformed request. */
+export function badRequest() {
+  const { code, status } = answerTo('badRequest')
+  return { body: failure('This is no well-formed HTTP request.', code), status }
 }
 
 /** Answers requests that Node's parser refuses, in the failure envelope (§1). */
-export function answerBadRequests(server: Server, readings: Readings): void {
+export function answerBadRequests(server: Server): void {
   const answers = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (incoming, outgoing) => void answers.set(incoming.socket, outgoing))
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const status = statusOf(error.code)
-    if (status === null || !socket.writable || isUnderWay(answers.get(socket))) socket.destroy()
-    else socket.end(messageOf(badRequest(readings, status)), () => socket.destroy())
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
+    // Other errors are a broken connection or a failed TLS handshake.
+    const isParsers = code === 'ERR_HTTP_REQUEST_TIMEOUT' || code.startsWith('HPE_')
+    if (!isParsers || !socket.writable || isUnderWay(answers.get(socket))) socket.destroy()
+    else socket.end(messageOf(badRequest()), () => socket.destroy())
   })
-}
-
-/** The status for a parser's error; null for other errors, such as a broken connection or a failed TLS handshake. */
-function statusOf(code = ''): number | null {
-  return PARSER_STATUS[code] ?? (code.startsWith('HPE_') ? 400 : null)
 }
 
 /** Whether an answer has begun on the connection. A second answer would become a part of the first one. */

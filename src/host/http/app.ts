@@ -12,10 +12,13 @@ import type { Account } from '../data/accounts.ts'
 import type { Readings } from '../decisions.ts'
 import type { HostService } from '../host-service.ts'
 import { Refusal } from '../refusal.ts'
-import { type Addresses, cdnBaseUrl, deliveryUrl, NODE_PATH } from './addresses.ts'
-import { faulted, refused, setRate, written } from './answers.ts'
+import { type Addresses, deliveryUrl, NODE_PATH } from './addresses.ts'
+import { faulted, refused, setRate } from './answers.ts'
 import { deliver } from './delivery.ts'
 import { filePart, readJson } from './upload-form.ts'
+
+/** §4.2: bytes of a form beside the picture: other parts, which are ignored, and boundaries. */
+const FORM_OVERHEAD_MAX = 2 ** 20
 
 interface Env {
   Bindings: HttpBindings
@@ -34,20 +37,10 @@ interface AppOptions {
 export function createApp(service: HostService, { addresses, readings, onFault }: AppOptions): App {
   const app: App = new Hono()
 
-  function say(c: Context, body: object): Response {
-    return c.json(written(body, readings))
-  }
-
-  /** §4.1, §4.2: the field cdn_url in the answer to a step of an upload. The readings say which steps have the field. */
-  function cdnUrl(imageId: string, step: 'first' | 'second') {
-    const isAnswered = readings.cdnUrl === 'both' || readings.cdnUrl === step
-    return isAnswered ? { cdn_url: deliveryUrl(addresses, imageId, readings) } : {}
-  }
-
   function admitted(endpoint: Endpoint): MiddlewareHandler<Env> {
     return async (c, next) => {
       const { account, rate } = service.admit(c.req.header(API_KEY_HEADER), endpoint)
-      setRate(c, rate, readings)
+      setRate(c, rate)
       c.set('account', account)
       await next()
     }
@@ -55,23 +48,23 @@ export function createApp(service: HostService, { addresses, readings, onFault }
 
   async function receive(c: Context<Env>, token: string): Promise<Response> {
     const { credential, rate } = service.admitUpload(token)
-    setRate(c, rate, readings)
-    const bound = credential.size + readings.formOverheadMax
+    setRate(c, rate)
+    const bound = credential.size + FORM_OVERHEAD_MAX
     const imageId = await service.send(credential, filePart(c.env.incoming, bound))
-    return say(c, { success: true, image_id: imageId, ...cdnUrl(imageId, 'second') })
+    return c.json({ success: true, image_id: imageId, cdn_url: deliveryUrl(addresses, imageId) })
   }
 
   app.post(VERSION_PATH + PATHS.upload, admitted('upload'), async c => {
-    const { token, imageId } = service.requestUpload(
-      c.get('account'),
-      await readJson(c.env.incoming, readings),
-    )
+    const { token, imageId } = service.requestUpload(c.get('account'), await readJson(c.env.incoming))
     const uploadUrl = `${addresses.siteUrl}${NODE_PATH}/${token}`
-    return say(c, { success: true, data: { upload_url: uploadUrl, ...cdnUrl(imageId, 'first') } })
+    return c.json({
+      success: true,
+      data: { upload_url: uploadUrl, cdn_url: deliveryUrl(addresses, imageId) },
+    })
   })
 
   app.post(PRESIGN_PATH, admitted('upload'), async c => {
-    const { token, imageId } = service.presign(c.get('account'), await readJson(c.env.incoming, readings))
+    const { token, imageId } = service.presign(c.get('account'), await readJson(c.env.incoming))
     return c.json({ upload_token: token, upload_url: addresses.siteUrl + NODE_PATH, image_id: imageId })
   })
 
@@ -80,25 +73,24 @@ export function createApp(service: HostService, { addresses, readings, onFault }
 
   app.get(VERSION_PATH + PATHS.list, admitted('list'), c => {
     const listing = service.list(c.get('account'), query(c, 'album_id') || null, query(c, 'page') || null)
-    return say(c, { success: true, data: { ...listing, ...cdnBaseUrl(addresses, readings) } })
+    return c.json({ success: true, data: { ...listing, cdn_base_url: addresses.cdnBaseUrl } })
   })
 
   app.delete(VERSION_PATH + PATHS.delete, admitted('delete'), async c => {
     const deleted = await service.delete(c.get('account'), { img: query(c, 'img'), album: query(c, 'album') })
-    if ('image' in deleted) return say(c, { success: true, message: 'The image was deleted.' })
-    return say(c, {
+    if ('image' in deleted) return c.json({ success: true, message: 'The image was deleted.' })
+    return c.json({
       success: true,
       data: { deleted_albums: deleted.albums, deleted_images: deleted.images },
     })
   })
 
   app.post(VERSION_PATH + PATHS.create_album, admitted('create_album'), async c => {
-    const album = service.createAlbum(c.get('account'), await readJson(c.env.incoming, readings))
-    return say(c, { success: true, data: { album } })
+    const album = service.createAlbum(c.get('account'), await readJson(c.env.incoming))
+    return c.json({ success: true, data: { album } })
   })
 
-  app.get(`${DELIVERY_PATH}:id`, c => deliver(c, service, readings))
-  if (readings.delivery !== 'plain') app.get(`${DELIVERY_PATH}:id/:name`, c => deliver(c, service, readings))
+  app.get(`${DELIVERY_PATH}:id`, c => deliver(c, service))
 
   app.get('/', c =>
     c.json({ service: 'albumd host', base_url: addresses.baseUrl, cdn_base_url: addresses.cdnBaseUrl }),

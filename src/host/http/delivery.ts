@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { ImageRow } from '../data/images.ts'
-import { answerTo, type Readings } from '../decisions.ts'
+import { answerTo } from '../decisions.ts'
 import type { HostService } from '../host-service.ts'
 import { Refusal } from '../refusal.ts'
 import { failure } from './answers.ts'
@@ -9,14 +9,15 @@ import { failure } from './answers.ts'
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
 /** An image at its delivery address (§4.3.3): GET and HEAD, without a key. */
-export async function deliver(c: Context, service: HostService, readings: Readings): Promise<Response> {
+export async function deliver(c: Context, service: HostService): Promise<Response> {
   const image = service.delivered(c.req.param('id')!)
   const tag = `"${image.sha256}"`
   const headers: Record<string, string> = {
     ETag: tag,
     'Last-Modified': new Date(image.created_at).toUTCString(),
     'Accept-Ranges': 'bytes',
-    'Cache-Control': `public, max-age=${readings.deliveryMaxAge}`,
+    // Seconds for which the image may be kept without asking again.
+    'Cache-Control': 'public, max-age=300',
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': POLICY,
   }
@@ -24,10 +25,9 @@ export async function deliver(c: Context, service: HostService, readings: Readin
 
   const range = askedRange(c, image, tag)
   if (range === 'unsatisfiable') {
-    const { code, status } = answerTo('badRange', readings)
+    const { code, status } = answerTo('badRange')
     const size = { 'Content-Range': `bytes */${image.size}` }
-    const byHttp = readings.statuses === 'of-http'
-    return c.json(failure('The image has no such bytes.', code), byHttp ? 416 : status, size)
+    return c.json(failure('The image has no such bytes.', code), status, size)
   }
   const { start, end } = range ?? { start: 0, end: image.size - 1 }
   headers['Content-Type'] = image.mime

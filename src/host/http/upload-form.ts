@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import { FILE_PART } from '../../protocol/endpoints.ts'
-import type { Readings } from '../decisions.ts'
 import { Refusal } from '../refusal.ts'
 
 /** The bytes of the form part `file` (§4.2) as they arrive. Refuses more than `bound` bytes, and what is no form, by its
@@ -105,11 +104,13 @@ export async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffe
   }
 }
 
+const JSON_BODY_MAX = 64 * 1024
+
 /** The JSON of a body (§4.1, §4.3, §4.6). Refuses what is no JSON, and what is too long without reading it all. */
-export async function readJson(incoming: IncomingMessage, { jsonBodyMax }: Readings): Promise<unknown> {
+export async function readJson(incoming: IncomingMessage): Promise<unknown> {
   if (!/^application\/json\s*(;|$)/i.test(incoming.headers['content-type'] ?? ''))
     throw new Refusal('badBody', 'The Content-Type must be application/json.')
-  const text = await readText(incoming, jsonBodyMax)
+  const text = await readText(incoming, JSON_BODY_MAX)
   try {
     return JSON.parse(text)
   } catch {

@@ -42,7 +42,6 @@ it('an album that another program makes at the same moment is used, where names 
 
 it('ls and url tell the addresses that the listing gives, where no upload told one and the state is lost', async () => {
   const stage = await setStage({
-    host: { readings: { cdnUrl: 'neither' } },
     pictures: { 'red.png': png(3, 2).bytes },
   })
   rmSync(join(stage.home, 'state'), { recursive: true })

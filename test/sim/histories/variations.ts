@@ -1,8 +1,26 @@
-import type { Readings } from '../../../src/host/decisions.ts'
+import { OWN_READINGS } from '../../../src/host/decisions.ts'
+import type { ErrorCode } from '../../../src/protocol/errors.ts'
 import { CREDENTIAL_LIFETIME_MS } from '../../../src/protocol/limits.ts'
-import { CHOICES } from '../../host/alternatives.ts'
 import type { Action, ActionKind } from './history.ts'
 import type { Random } from './random.ts'
+
+/** What the specification leaves open: what the real host may do, and what only this one does. */
+export const PLAIN_READINGS = {
+  ...OWN_READINGS,
+  /** §4.1, §4.2: the steps of an upload that answer cdn_url. */
+  cdnUrl: 'both' as 'both' | 'first' | 'second' | 'neither',
+  /** §4.4: a page beyond the last; page 1 never is. */
+  beyondLast: 'empty' as 'empty' | 'last-page' | 'refused',
+  noSuchPage: 'NOT_FOUND' as ErrorCode,
+  /** §2: total_pages of an album without images. */
+  emptyPages: '0' as '0' | '1',
+  /** §8: whether a credential that runs out unused counts for its day's quota. */
+  unusedCredential: 'counts' as 'counts' | 'gives-back',
+  /** §2: sizes in a listing, such as "349.9 KB" of 1000 bytes each or "341.7 KB" of 1024. */
+  sizes: 'decimal' as 'decimal' | 'binary',
+}
+
+export type Readings = Readonly<typeof PLAIN_READINGS>
 
 /** What the specification does not show of a host, decided for one history. */
 export interface Variations {
@@ -114,12 +132,14 @@ export function drawReal(random: Random): Partial<Variations> {
 /** What a host may answer to a failure for which §4 names no code. */
 const CODES = ['NOT_FOUND', 'FORBIDDEN', 'VALIDATION_ERROR', 'INVALID_PARAMS'] as const
 
-/** Those that reach the engine. The others are between the client and HTTP, or are among the variations. */
+/** Those that reach the engine. What is gone still draws, so that fixed seeds draw as ever. */
 // biome-ignore format: a list.
-const CHOSEN = [
-  'exempt', 'dimensions', 'exemptDeclared', 'undeclared', 'skippedCheck', 'refusedUpload', 'cdnUrl', 'beyondLast',
-  'emptyPages', 'deletedAlbums', 'albumNames', 'unusedCredential', 'times', 'sizes',
-] as const
+const CHOICES: readonly (readonly [keyof Readings | 'gone', readonly string[]])[] = [
+  ['gone', ['']], ['dimensions', ['stored', 'turned', 'stored']], ['gone', ['']], ['gone', ['']], ['gone', ['']],
+  ['gone', ['']], ['cdnUrl', ['both', 'first', 'second', 'neither']], ['beyondLast', ['empty', 'last-page', 'refused']],
+  ['emptyPages', ['0', '1']], ['gone', ['']], ['albumNames', ['repeatable', 'unique']],
+  ['unusedCredential', ['counts', 'gives-back']], ['gone', ['']], ['sizes', ['decimal', 'binary']],
+]
 // biome-ignore format: a list.
 const CODED = [
   'unknownAlbum', 'unknownCredential', 'spentCredential', 'lostAlbum', 'wrongLength', 'noSuchPage', 'albumNameTaken',
@@ -127,10 +147,10 @@ const CODED = [
 ] as const
 
 export function drawReadings(random: Random): Partial<Readings> {
-  const chosen = CHOSEN.map(name => [name, random.pick<string>(CHOICES[name])])
+  const chosen = CHOICES.map(([name, values]) => [name, random.pick(values)])
   const codesOf = (name: string) => (name === 'wrongLength' ? [...CODES, 'INVALID_FILE_SIZE'] : CODES)
   const coded = CODED.map(name => [name, random.pick<string>(codesOf(name))])
-  return Object.fromEntries([...chosen, ...coded])
+  return Object.fromEntries([...chosen, ...coded].filter(([name]) => name !== 'gone'))
 }
 
 export const LIFETIME_MS = CREDENTIAL_LIFETIME_MS

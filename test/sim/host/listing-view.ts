@@ -1,8 +1,8 @@
-import type { Readings } from '../../../src/host/decisions.ts'
-import { imageRecord, pageWithin } from '../../../src/host/listing.ts'
+import { humanSize, imageRecord } from '../../../src/host/listing.ts'
+import { Refusal } from '../../../src/host/refusal.ts'
 import type { ListPage } from '../../../src/remote/host.ts'
 import type { Random } from '../histories/random.ts'
-import type { Variations } from '../histories/variations.ts'
+import type { Readings, Variations } from '../histories/variations.ts'
 import type { HostTruth, TrueImage } from './host-truth.ts'
 
 type Listing = Pick<ListPage, 'albums' | 'images'>
@@ -26,8 +26,8 @@ export function viewOf(
   const shown = listed.images.filter(isShown)
   for (const image of truth.images.values())
     if (image.gone && image.shownUntil > now && (image.album?.id ?? null) === album)
-      shown.push(recordOf(image, readings))
-  const images = inOrder(shown.map(odd(truth, variations)), variations, random)
+      shown.push(recordOf(image))
+  const images = inOrder(shown.map(odd(truth, variations)).map(inUnits(truth, readings)), variations, random)
   const pages = Math.ceil(images.length / variations.perPage)
   const page = pageWithin(asked, Math.max(1, pages), readings)
   const isHere = { all: true, first: page === 1, last: page >= pages }[variations.albumsOn]
@@ -56,8 +56,22 @@ function countShown(truth: HostTruth, album: string, now: number): number {
   return count
 }
 
-function recordOf(image: TrueImage, readings: Readings): ListPage['images'][number] {
-  return imageRecord({ ...image, size: image.bytes.length, created_at: image.at }, readings)
+function recordOf(image: TrueImage): ListPage['images'][number] {
+  return imageRecord({ ...image, size: image.bytes.length, created_at: image.at })
+}
+
+/** The number of the page that is shown when page `asked` is asked for and `last` is the last one. */
+function pageWithin(asked: number, last: number, { beyondLast, noSuchPage }: Readings): number {
+  if (asked <= last || beyondLast === 'empty') return asked
+  if (beyondLast === 'last-page') return last
+  throw new Refusal(noSuchPage, `The last page is ${last}.`)
+}
+
+function inUnits({ images }: HostTruth, { sizes }: Readings) {
+  return (record: ListPage['images'][number]) => {
+    const image = images.get(record.id)
+    return sizes === 'decimal' || !image ? record : { ...record, size: humanSize(image.bytes.length, 1024) }
+  }
 }
 
 function odd({ images }: HostTruth, { oddSvg }: Variations) {

@@ -1,4 +1,3 @@
-import { OWN_READINGS, type Readings } from '../../../src/host/decisions.ts'
 import { imageRecord } from '../../../src/host/listing.ts'
 import { Refusal } from '../../../src/host/refusal.ts'
 import type { ErrorCode } from '../../../src/protocol/errors.ts'
@@ -8,7 +7,7 @@ import { readTiny } from '../disk/tiny-picture.ts'
 import { hashOf } from '../disk/tree.ts'
 import type { Timeline } from '../engine/virtual-clock.ts'
 import type { Random } from '../histories/random.ts'
-import { LIFETIME_MS, type Variations } from '../histories/variations.ts'
+import { LIFETIME_MS, PLAIN_READINGS, type Readings, type Variations } from '../histories/variations.ts'
 import { Faults } from './faults.ts'
 import { type HostKit, KEY } from './host-kit.ts'
 import { type Actor, HostTruth, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
@@ -63,7 +62,7 @@ export class VirtualHost {
     this.#time = time
     this.random = random
     this.variations = variations
-    this.readings = { ...OWN_READINGS, ...variations.readings }
+    this.readings = { ...PLAIN_READINGS, ...variations.readings }
     this.truth = new HostTruth(time)
     kit.reset(() => time.now, random, this.readings)
     this.#account = kit.service.identify(KEY)
@@ -160,7 +159,7 @@ export class VirtualHost {
     const { promises } = this.variations
     const sizeOf = (come: number, declared: number) => ({ received: come, declared, kept: 0 })[promises!]
     return all.map(({ bytes, declared, at, ...issued }) =>
-      imageRecord({ ...issued, size: sizeOf(bytes!, declared), created_at: at }, this.readings),
+      imageRecord({ ...issued, size: sizeOf(bytes!, declared), created_at: at }),
     )
   }
 
