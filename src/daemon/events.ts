@@ -26,7 +26,6 @@ export type DaemonEvent =
   | { event: 'store_answers' }
   /** What kept the daemon from its work, as it told in a warning, has passed. */
   | { event: 'albumd_works_again' }
-  | { event: 'machine_named_alike'; name: string }
   | { event: 'trouble'; code: string; message: string }
   | { event: 'trouble_resolved' }
   /** `notify.on_trouble` failed. */

@@ -3,7 +3,6 @@ import { type Context, Hono } from 'hono'
 import type { Alert } from '../daemon/notify/health.ts'
 import { printable } from '../words/text.ts'
 import type { Fields } from './commands.ts'
-import type { LeftOutList } from './facts.ts'
 import {
   HEADERS,
   hasKey,
@@ -16,7 +15,7 @@ import {
   readOrMakeKey,
 } from './guard.ts'
 import type { Thumbnail } from './thumbnails.ts'
-import { leftOutDocument, lockedDocument } from './view/document.ts'
+import { lockedDocument } from './view/document.ts'
 
 /** What the page serves. */
 export interface Sources {
@@ -27,8 +26,6 @@ export interface Sources {
   now(): object
   /** `id`: of the picture's image, or of its upload. Blank when it has ended before a browser asks. */
   thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail>
-  /** What is left out of the mirror with this index in the config. Null: there is none. */
-  leftOut(index: number): Promise<LeftOutList | null>
   metrics(): Promise<{ type: string; text: string }>
   alerts(): Alert[]
   /** Queues the command that a form asks for. False: the page has no such form. */
@@ -99,10 +96,6 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
   app.get('/', context => context.html(sources.document()))
   app.get('/enter', context => context.redirect('/', 303))
   app.get('/now', context => context.json(sources.now()))
-  app.get('/left-out/:index{[0-9]{1,4}}', async context => {
-    const list = await sources.leftOut(Number(context.req.param('index')))
-    return list ? context.html(leftOutDocument(list)) : context.notFound()
-  })
   app.get('/thumbnails/:of{picture|under-way}/:id{[0-9]{1,15}}', async context => {
     // Nobody would read the stream, and end it.
     if (context.req.method === 'HEAD') return context.body(null, 200)

@@ -9,7 +9,7 @@ import type { Clock } from '../protocol/clock.ts'
 import { pageApp, type Sources } from './app.ts'
 import type { PageNow } from './ask.ts'
 import { type Fields, PageCommands } from './commands.ts'
-import { type LeftOutList, type Recorded, readAlerts, readLeftOut, readRecorded } from './facts.ts'
+import { type Recorded, readAlerts, readRecorded } from './facts.ts'
 import { newSecret, readOrMakeKey } from './guard.ts'
 import { Metrics } from './metrics.ts'
 import { PageServer, type PageUrl } from './page-server.ts'
@@ -124,11 +124,6 @@ export class StatusPage implements Display, Sources {
         ? this.#underWay.pictures().find(picture => picture.id === id)
         : session && locationOf(session.config, session.synced, id)
     return place ? this.#thumbnails.read(place.mirror, place.path) : BLANK
-  }
-
-  async leftOut(index: number): Promise<LeftOutList | null> {
-    const session = this.#daemon?.queue.session
-    return session ? readLeftOut(session, index) : null
   }
 
   metrics(): Promise<{ type: string; text: string }> {

@@ -80,14 +80,11 @@ describe('docs/reference/json.md', () => {
   })
 })
 
-/** The names of all fields. What was learned of the host has names of its own. */
+/** The names of all fields. */
 function namesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(namesIn)
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, below]) => [
-    name,
-    ...(name === 'learned' ? [] : namesIn(below)),
-  ])
+  return Object.entries(value).flatMap(([name, below]) => [name, ...namesIn(below)])
 }
 
 const run = (program: string, ...args: string[]) =>

@@ -28,7 +28,6 @@ import { askingOnce, checkAccount, checkEndpoints, judgeDaemon } from './endpoin
 import { type Check, type Finding, fail, pass, warn } from './finding.ts'
 import { checkGuards, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
 import { checkReach } from './host.ts'
-import { checkReadings } from './readings.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
 import { checkStore } from './store.ts'
 
@@ -78,7 +77,6 @@ export async function* examine(
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
   const access = findAccess(config, env)
   yield* checkStore(config, access, status, signal)
-  if (status) yield* readState(config, checkReadings)
   if (signal.aborted) return
   yield* checkHost(config, access, isRunning === true, status, env, signal)
 }

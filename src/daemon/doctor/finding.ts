@@ -13,7 +13,6 @@ export type Check =
   | 'on_upload'
   | 'store'
   | 'album'
-  | 'readings'
   | 'host'
   | 'tls'
   | 'clock'
@@ -30,8 +29,6 @@ export interface Finding {
   remedy: string | null
   /** The code of the host's answer or of albumd's own error, where there is one. */
   code?: string
-  /** What the host's answers have shown, for programs: the name of a reading and its value. */
-  learned?: Readonly<Record<string, unknown>>
 }
 
 const found =

@@ -12,7 +12,7 @@ import { doubtOfRoot } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords, remedyOf } from '../../words/reasons.ts'
-import { count, inDigits, shellWord } from '../../words/text.ts'
+import { inDigits, shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { whoRefuses } from '../state/state-problem.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
@@ -42,8 +42,6 @@ export async function checkTrees(
     folders += survey.folders
     const found = surveyFinding(folder, survey)
     if (found.status !== 'pass' || !guarded.includes(folder)) findings.push(found)
-    if (config.host.upload_form === 'presign' && survey.deep.pictures > 0)
-      findings.push(presignFinding(folder, survey.deep))
   }
   return { findings, folders, lost }
 }
@@ -52,8 +50,6 @@ interface Survey {
   /** How many folders there are, the root included. */
   folders: number
   pictures: number
-  /** The pictures in folders below the root. */
-  deep: { pictures: number; first: string | null }
   /** `first`: the first path that can't be read. */
   unreadable: { folders: number; pictures: number; first: string | null }
 }
@@ -67,10 +63,9 @@ export async function surveyFolder(
   const survey: Survey = {
     folders: 0,
     pictures: 0,
-    deep: { pictures: 0, first: null },
     unreadable: { folders: 0, pictures: 0, first: null },
   }
-  const { unreadable, deep } = survey
+  const { unreadable } = survey
   const open: FolderToLookAt[] = [{ path: '', rules: [rulesOfConfig(ignore)], digest: null }]
   for (let folder = open.pop(); folder !== undefined && !signal.aborted; folder = open.pop()) {
     // Waits for a turn of the event loop, so that an interrupt is noticed in a large tree.
@@ -88,10 +83,6 @@ export async function surveyFolder(
     for (const name of found.look.folders) open.push({ path: pathOf(path, name), rules, digest: null })
     const pictures = found.look.files.map(({ name }) => name)
     survey.pictures += pictures.length
-    if (path !== '' && pictures.length > 0) {
-      deep.pictures += pictures.length
-      deep.first ??= join(root, path)
-    }
     const refused = found.look.problems.filter(({ code }) => code === 'UNREADABLE').map(({ name }) => name)
     for (const name of [...refused, ...pictures.filter(name => !mayRead(join(root, path, name)))]) {
       unreadable.pictures++
@@ -124,15 +115,6 @@ function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey
     isOwn
       ? `chmod -R u+rX ${shellWord(folder)}`
       : `${at} belongs to another user. Run albumd as that user, or have that user or root say setfacl -R -m u:${process.geteuid?.()}:rX ${shellWord(folder)}`,
-  )
-}
-
-/** In the presign form (§4.3) an upload can't name an album, so pictures in folders below the root can't be sent. */
-function presignFinding(folder: string, { pictures, first }: Survey['deep']): Finding {
-  return fail(
-    'folder',
-    `${folder}: ${count(pictures, 'picture')} in folders below it, the first in ${first}; host.upload_form presign can't send them`,
-    "Set host.upload_form to credential, or name these folders in the mirror's ignore",
   )
 }
 

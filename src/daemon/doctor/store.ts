@@ -2,10 +2,9 @@ import type { StoreAccess } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { inWords } from '../../words/reasons.ts'
-import { nameOfAnother } from '../report/machines.ts'
 import type { Status } from '../report/status.ts'
 import { machineIdOf, ownAlbums } from '../state/machine.ts'
-import { type Finding, fail, pass, warn } from './finding.ts'
+import { type Finding, fail, pass } from './finding.ts'
 
 /** How long the store may take to answer, connection included. */
 const PATIENCE_MS = 3000
@@ -23,13 +22,6 @@ export async function* checkStore(
   const { store, machines } = status
   const names = machines.map(({ name }) => name).join(', ')
   if (store.away === null) yield pass('store', `account.shared answers; machines on the account: ${names}`)
-  const alike = nameOfAnother(machines)
-  if (alike !== null)
-    yield warn(
-      'store',
-      `another machine of the account is named ${alike} too`,
-      'Give each a name of its own in account.machine; nothing else is wrong with that',
-    )
 }
 
 /** Whether the store answers, and whether another machine has an album of this one. `key`: the account's, or null. */

@@ -155,7 +155,6 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   heartbeat_works: ['info', 'heartbeats arrive again'],
   store_away: ['warn', 'the store that the machines share cannot be used for five seconds; logged once'],
   store_answers: ['info', 'the store that the machines share answers again'],
-  machine_named_alike: ['warn', 'another machine of the account has the name of this one; logged once'],
   albumd_works_again: ['info', 'the state, or the store that the machines share, works again'],
   trouble: ['warn', 'something needs a person; notify.on_trouble is run'],
   trouble_resolved: ['info', 'nothing needs a person any more'],

@@ -39,10 +39,8 @@ const RECORD_MS = 10_000
 const AWAY_MS = 5000
 /** A machine of which the store has not heard for so long is silent. */
 const SILENT_MS = 10_000
-/** A machine with this machine's name may be this machine before its state was lost. By then, it is silent. */
-const NAMED_ALIKE_MS = 15_000
 
-/** Records what the machines say, when the store is away or back, and when another machine has this one's name. */
+/** Records what the machines say, and when the store is away or back. */
 export function recordMachines(
   shared: SharedAccount,
   { commit }: Committer,
@@ -52,8 +50,6 @@ export function recordMachines(
   let recorded = { what: '', at: Number.NEGATIVE_INFINITY }
   let awaySince: number | null = null
   let isNoted = false
-  let alikeSince: number | null = null
-  let isAlikeNoted = false
   shared.onBeat(async () => {
     const now = wall()
     const away = shared.away()
@@ -78,11 +74,6 @@ export function recordMachines(
           rates: facts.rates,
         }) as const,
     )
-    alikeSince = nameOfAnother(machines) === null ? null : (alikeSince ?? now)
-    if (alikeSince !== null && now - alikeSince > NAMED_ALIKE_MS && !isAlikeNoted) {
-      isAlikeNoted = true
-      note({ event: 'machine_named_alike', name: shared.machine.name })
-    }
     const ofEach = machines.map(({ name, albums, state }) => [name, albums, state])
     const what = JSON.stringify([away?.reason ?? null, ofEach])
     if (what === recorded.what && Math.abs(now - recorded.at) < RECORD_MS) return
@@ -106,15 +97,6 @@ function stateOf(
   if (share === null) return 'ended'
   if (isThis || seenMs <= SILENT_MS) return 'works'
   return isAway ? 'unknown' : 'silent'
-}
-
-/** This machine's name, when another machine that works has the name too. Else null. */
-export function nameOfAnother(
-  machines: readonly Pick<MachineStatus, 'name' | 'is_this' | 'state'>[],
-): string | null {
-  const own = machines.find(({ is_this }) => is_this)?.name
-  const alike = machines.find(({ is_this, name, state }) => !is_this && name === own && state === 'works')
-  return alike?.name ?? null
 }
 
 /** What was recorded of the machines. `running`: whether a daemon has the state open. */

@@ -1,9 +1,8 @@
 import { version } from '../../daemon/package.ts'
 import type { Millis } from '../../protocol/clock.ts'
-import { fullPath } from '../../sync/tree-path.ts'
-import type { Facts, LeftOutList, Recorded } from '../facts.ts'
+import type { Facts, Recorded } from '../facts.ts'
 import { attention, failures, held, late } from './decisions.ts'
-import { commandButton, cutName, type Html, html, time } from './elements.ts'
+import { commandButton, type Html, html, time } from './elements.ts'
 import { commands, latest, mirrors, quota, underWay } from './sections.ts'
 import { stateInWords } from './state.ts'
 
@@ -50,20 +49,6 @@ ${body}
 </body>
 </html>
 `
-}
-
-export function leftOutDocument({ folder, paths, isCut }: LeftOutList): string {
-  return frame(
-    'Left out – albumd',
-    '',
-    html`<header><h1>Left out of ${folder}</h1></header>
-<main><section>
-<p><a href="/">Back to the status page</a></p>
-${paths.length === 0 && html`<p>Nothing is left out now.</p>`}
-<ul class="entries">${paths.map(({ path, reason }) => html`<li>${cutName(path, fullPath(folder, path))}<p class="aside">${reason}</p></li>`)}</ul>
-${isCut && html`<p class="aside">There is more; “albumd ls --left-out” shows all of it.</p>`}
-</section></main>`.text,
-  )
 }
 
 /** What another user sees who has not shown the key yet. `keyFile`: where the key is. */

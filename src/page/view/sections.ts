@@ -40,16 +40,11 @@ export function mirrors({ status: { mirrors, blocks }, alerts }: Recorded): Html
   const said = [...alerts, ...blocks].map(({ message }) => message)
   const guarded = mirrors.find(({ state }) => state === 'guarded')
   return html`<h2>${mirrors.length === 1 ? 'Mirror' : 'Mirrors'}</h2>
-<ul class="list">${mirrors.map((of, index) => mirror(of, index, said, guarded))}</ul>`
+<ul class="list">${mirrors.map(of => mirror(of, said, guarded))}</ul>`
 }
 
-/** `index`: its place in the config. `said`: what stands elsewhere on the page. `guarded`: a mirror in doubt. */
-function mirror(
-  of: MirrorStatus,
-  index: number,
-  said: readonly string[],
-  guarded: MirrorStatus | undefined,
-): Html {
+/** `said`: what stands elsewhere on the page. `guarded`: a mirror in doubt. */
+function mirror(of: MirrorStatus, said: readonly string[], guarded: MirrorStatus | undefined): Html {
   const { folder, album, state, reason, files, synced, linked, oldest_unsynced } = of
   // Nothing is done now, because the pictures wait, for example for the quota.
   const waits = state === 'idle' && of.pending_uploads > 0
@@ -60,7 +55,7 @@ ${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced + link
 ${chips(of)}
 ${guarded !== undefined && guarded !== of && of.pending_deletions > 0 && html`<p data-kind="warn"><span class="tone">${capital(inWords(because('guard_stops_deletions', { folder: guarded.folder })))}.</span></p>`}
 ${oldest_unsynced !== null && html`<p class="aside">The oldest waiting picture was found ${time(oldest_unsynced)}.</p>`}
-${leftOut(of, index)}</li>`
+${leftOut(of)}</li>`
 }
 
 function progress(there: number, files: number): Html {
@@ -81,12 +76,12 @@ function chips(mirror: MirrorStatus): Html | null {
   )}</ul>`
 }
 
-function leftOut({ left_out, left_out_with_image }: MirrorStatus, index: number): Html | null {
+function leftOut({ left_out, left_out_with_image }: MirrorStatus): Html | null {
   const kinds = Object.entries(left_out).filter(([, n]) => n > 0)
   if (kinds.length === 0 && left_out_with_image === 0) return null
   const keep = left_out_with_image > 0 && `; of these, ${inDigits(left_out_with_image)} keep an image`
   const counts = kinds.map(([why, n]) => countLeftOut(why, n))
-  return html`<p class="aside"><a href="/left-out/${index}">Left out</a>: ${counts.join(', ')}${keep}.</p>`
+  return html`<p class="aside">Left out: ${counts.join(', ')}${keep}. “albumd ls --left-out” says why.</p>`
 }
 
 /** Today's quota, and what the host refuses. */

@@ -92,13 +92,8 @@ function folderAt(disk: Disk, root: string, path: string): OnDisk {
   return { kind: 'folder' }
 }
 
-/** What is left out at and below a location, folder by folder. A folder that is left out stands for all that lies in it.
- * `isDeep`: false: the folders in the location are not looked at. */
-export function* leftOutBelow(
-  disk: Disk,
-  location: MirrorLocation,
-  isDeep = true,
-): Generator<LeftOut | Unread> {
+/** What is left out at and below a location, folder by folder. A folder that is left out stands for all that lies in it. */
+export function* leftOutBelow(disk: Disk, location: MirrorLocation): Generator<LeftOut | Unread> {
   const { mirror, path } = location
   const found = lookAt(disk, location)
   if (found.kind === 'left_out') yield found
@@ -107,7 +102,7 @@ export function* leftOutBelow(
   const rules = [rulesOfConfig(mirror.ignore)]
   for (const above of path === '' ? [] : foldersAbove(path))
     rules.push(...ownRules(disk, mirror.folder, above))
-  yield* leftOutIn(disk, mirror.folder, path, rules, isDeep)
+  yield* leftOutIn(disk, mirror.folder, path, rules)
 }
 
 function* leftOutIn(
@@ -115,7 +110,6 @@ function* leftOutIn(
   root: string,
   folder: string,
   above: readonly IgnoreRules[],
-  isDeep: boolean,
 ): Generator<LeftOut | Unread> {
   let rules: IgnoreRules[]
   let entries: DiskEntry[]
@@ -136,7 +130,7 @@ function* leftOutIn(
     if (entry === null) continue
     const left = leftOut(disk, root, at, at, entry, rules, compiled)
     if (left) yield left
-    else if (isDeep && entry.kind === 'folder') yield* leftOutIn(disk, root, at, rules, isDeep)
+    else if (entry.kind === 'folder') yield* leftOutIn(disk, root, at, rules)
   }
 }
 

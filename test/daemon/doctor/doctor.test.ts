@@ -117,7 +117,6 @@ it('a survey counts the pictures that a scan finds: no empty, hidden or ignored 
   expect(await surveyFolder(root, ['drafts/'], new AbortController().signal)).toEqual({
     folders: 2,
     pictures: 2,
-    deep: { pictures: 1, first: join(root, 'a') },
     unreadable: { folders: 0, pictures: 0, first: null },
   })
 })
@@ -146,32 +145,6 @@ it.runIf(process.getuid?.() === 0)(
     )
   },
 )
-
-it('the presign form, which knows no album, is told of pictures in folders below a mirror, in one line', async () => {
-  const home = tempFolder()
-  mkdirSync(join(home, 'pictures/deep'), { recursive: true })
-  const findings = async (form: string) => {
-    const text = `host: {base_url: 'https://h.example/api/v1', upload_form: ${form}}
-mirrors: [{folder: pictures, album: ''}]
-state_dir: state
-`
-    const config = parseConfig(text, { file: join(home, 'albumd.yaml'), env: {} })
-    return (await checkTrees(config, new AbortController().signal)).findings
-  }
-  writeFileSync(join(home, 'pictures/top.png'), red)
-  expect(await findings('presign')).toMatchObject([{ status: 'pass' }])
-  writeFileSync(join(home, 'pictures/deep/a.png'), red)
-  expect(await findings('credential')).toMatchObject([{ status: 'pass' }])
-  expect(await findings('presign')).toMatchObject([
-    { status: 'pass' },
-    {
-      status: 'fail',
-      message: expect.stringMatching(
-        /^[^\n]*: 1 picture in folders below it, the first in [^\n]*deep;[^\n]*presign/,
-      ),
-    },
-  ])
-})
 
 describe('a guarded mirror', () => {
   const begun = async () => {

@@ -38,46 +38,6 @@ test('the log has a store that stays away once, and one that is away for a momen
   expect(noted).toEqual(['store_away', 'store_answers'])
 })
 
-test('the log has another machine of the same name once, when it is no earlier state of this machine', () => {
-  let now = 1_795_262_400_000
-  let beat = async () => {}
-  let otherSeenMs = 0
-  const noted: string[] = []
-  const facts = { name: 'studio', share: 1 / 8, alone: false, rates: {}, usedToday: 0, albums: [] }
-  const shared = {
-    machine: { id: 'a', name: 'studio' },
-    away: () => null,
-    machines: () => [
-      { id: 'a', seenMs: 0, facts },
-      { id: 'b', seenMs: otherSeenMs, facts },
-    ],
-    onBeat: told => {
-      beat = told
-    },
-  } as Partial<SharedAccount> as SharedAccount
-  recordMachines(
-    shared,
-    { commit: async () => ({}) as never },
-    () => now,
-    ({ event }) => noted.push(event),
-  )
-  const beats = (count: number, step: () => void) => {
-    for (let at = 0; at < count; at++) {
-      now += 1000
-      step()
-      void beat()
-    }
-  }
-  // It was killed a moment ago.
-  beats(40, () => {
-    otherSeenMs += 1000
-  })
-  expect(noted).toEqual([])
-  otherSeenMs = 0
-  beats(40, () => {})
-  expect(noted).toEqual(['machine_named_alike'])
-})
-
 test('while the store is away, a machine is not called silent, and this machine works', async () => {
   let told: MachinesTold | null = null
   let isAway = true

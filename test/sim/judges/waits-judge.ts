@@ -29,7 +29,7 @@ export function mustTellTruth(world: World): void {
     const row = synced.mirrors.of(folder)
     mirrorStatus(context, mirror)
     for (const path of ['', 'a'])
-      for (const { reason } of leftOutBelow(disk, { mirror, path }, path === '')) inWords(reason)
+      for (const { reason } of leftOutBelow(disk, { mirror, path })) inWords(reason)
     const held = [...world.disk.paths()]
     for (const full of new Set([folder, ...held, ...held.map(path => split(path).folder)])) {
       if (!`${full}/`.startsWith(`${folder}/`)) continue
