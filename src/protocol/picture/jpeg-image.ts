@@ -2,8 +2,8 @@ import type { ByteReader } from './byte-reader.ts'
 import type { Announcements } from './jpeg-announced.ts'
 import { type Counted, countBlocks } from './jpeg-blocks.ts'
 import { EOI, isMetadata, JpegTables, nameOf, SOS, type Units } from './jpeg-tables.ts'
-import { FLAWS, type FlawCode, type Part, type Role, type Stated } from './part.ts'
-import { Tiff } from './tiff-directories.ts'
+import { FLAWS, type FlawCode, type Part, type Role } from './part.ts'
+import { exifStates } from './tiff-directories.ts'
 import { ZeroRuns } from './zero-runs.ts'
 
 /** A segment begins with its marker and with its length, which includes itself. */
@@ -241,25 +241,4 @@ async function isSegment(reader: ByteReader, { code, to }: Marker): Promise<bool
 /** RST0 to RST7, SOI and EOI have none; codes below 0xC0 are reserved, and 0xFF is a fill byte. */
 function hasSegment(code: number): boolean {
   return code >= 0xc0 && code <= 0xfe && (code < 0xd0 || code > EOI)
-}
-
-const ORIENTATION = 274
-const THUMBNAIL_AT = 513
-const THUMBNAIL_LENGTH = 514
-/** Bytes of a TIFF's header, with which an EXIF block begins. */
-const TIFF_HEADER = 16
-
-/** What EXIF at this offset says of the picture: how it is turned, and where its small copy lies (EXIF 2.32, 4.6). */
-async function exifStates(reader: ByteReader, start: number): Promise<Stated> {
-  const header = await reader.bytes(start, TIFF_HEADER)
-  if (header === null) return {}
-  const tiff = new Tiff(reader, header, start)
-  const orientation = (await tiff.numbers([ORIENTATION]))?.get(ORIENTATION)
-  const small = await tiff.numbers([THUMBNAIL_AT, THUMBNAIL_LENGTH], await tiff.secondDirectory())
-  const [at, length] = [small?.get(THUMBNAIL_AT), small?.get(THUMBNAIL_LENGTH)]
-  const isThere = at !== undefined && length !== undefined && start + at + length <= reader.size
-  return {
-    ...(orientation !== undefined && { orientation }),
-    ...(isThere && { thumbnail: { at: start + at, length } }),
-  }
 }

@@ -1,4 +1,5 @@
 import { ByteReader } from './byte-reader.ts'
+import type { Stated } from './part.ts'
 
 /** How a TIFF is laid out (TIFF 6.0, section 2): offsets in bytes, `valueAt` within an entry. */
 const CLASSIC = { pointerAt: 4, pointer: 4, count: 2, entry: 12, valueAt: 8 }
@@ -14,6 +15,7 @@ export const HEADER = 16
 const MAX_ENTRIES = 1024
 export const IMAGE_WIDTH = 256
 export const IMAGE_LENGTH = 257
+const ORIENTATION = 274
 const THUMBNAIL_AT = 513
 const THUMBNAIL_LENGTH = 514
 /** The integer types that a number may have: BYTE, SHORT, LONG, BigTIFF's LONG8. */
@@ -137,4 +139,19 @@ export class Tiff {
 /** Whether these are whole numbers that can say where something is. */
 export function isWhole(entry: Entry | undefined): entry is Entry {
   return entry !== undefined && [2, 4, 8].includes(entry.bytes)
+}
+
+/** What EXIF at this offset says of the picture: how it is turned, and where its small copy lies (EXIF 2.32, 4.6). */
+export async function exifStates(reader: ByteReader, start: number): Promise<Stated> {
+  const header = await reader.bytes(start, HEADER)
+  if (header === null) return {}
+  const tiff = new Tiff(reader, header, start)
+  const orientation = (await tiff.numbers([ORIENTATION]))?.get(ORIENTATION)
+  const small = await tiff.numbers([THUMBNAIL_AT, THUMBNAIL_LENGTH], await tiff.secondDirectory())
+  const [at, length] = [small?.get(THUMBNAIL_AT), small?.get(THUMBNAIL_LENGTH)]
+  const isThere = at !== undefined && length !== undefined && start + at + length <= reader.size
+  return {
+    ...(orientation !== undefined && { orientation }),
+    ...(isThere && { thumbnail: { at: start + at, length } }),
+  }
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32, deflateSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { gifData, pngData, webpData } from '../../src/protocol/picture/chunk-data.ts'
-import type { ImageData } from '../../src/protocol/picture/image-facts.ts'
+import type { ImageData } from '../../src/protocol/picture/data-fold.ts'
+import { imageData } from '../../src/protocol/picture/image-data.ts'
 import { be16, be32, bytes, le16, le32 } from './bytes.ts'
 import { sourceOf } from './sources.ts'
 
@@ -18,7 +18,8 @@ describe('the image data of a PNG', () => {
     const body = bytes(type, ...data)
     return bytes(be32(body.length - 4), body, be32(crc32(body)))
   }
-  const of = async (...chunks: Bytes) => shown(await pngData(sourceOf(bytes('\x89PNG\r\n\x1a\n', ...chunks))))
+  const of = async (...chunks: Bytes) =>
+    shown(await imageData('png', sourceOf(bytes('\x89PNG\r\n\x1a\n', ...chunks))))
   const header = chunk('IHDR', be32(3), be32(2), 8, 0, 0, 0, 0)
   const stream = deflateSync(Buffer.from([0, 1, 2, 3, 0, 4, 5, 6]))
   const end = chunk('IEND')
@@ -70,7 +71,7 @@ describe('the image data of a PNG', () => {
 })
 
 describe('the image data of a GIF', () => {
-  const of = async (...blocks: Bytes) => shown(await gifData(sourceOf(bytes(...blocks))))
+  const of = async (...blocks: Bytes) => shown(await imageData('gif', sourceOf(bytes(...blocks))))
   const screen = bytes(le16(1), le16(1), 0, 0, 0)
   const image = bytes(0x2c, le16(0), le16(0), le16(1), le16(1), 0, 2, 2, 0x44, 0x01, 0)
   const repeat = (times: number) => bytes(0x21, 0xff, 11, 'NETSCAPE2.0', 3, 1, le16(times), 0)
@@ -107,7 +108,7 @@ describe('the image data of a WebP', () => {
   }
   const of = async (...chunks: Bytes) => {
     const body = bytes('WEBP', ...chunks)
-    return shown(await webpData(sourceOf(bytes('RIFF', le32(body.length), body))))
+    return shown(await imageData('webp', sourceOf(bytes('RIFF', le32(body.length), body))))
   }
   const canvas = (flags: number) => chunk('VP8X', flags, 0, 0, 0, 2, 0, 0, 1, 0, 0)
   const pixels = chunk('VP8 ', 'some pixels')
@@ -144,12 +145,12 @@ describe('the image data of a WebP', () => {
 
 test('the pictures to try albumd with have image data', async () => {
   const folder = join(import.meta.dirname, '../../src/cli/try/pictures')
-  for (const [path, fold] of [
-    ['Holiday/Coast/Waves.gif', gifData],
-    ['Holiday/Coast/Sailing.webp', webpData],
+  for (const [path, format] of [
+    ['Holiday/Coast/Waves.gif', 'gif'],
+    ['Holiday/Coast/Sailing.webp', 'webp'],
   ] as const) {
     const whole = readFileSync(join(folder, path))
-    expect(await fold(sourceOf(whole))).not.toBeNull()
-    expect(await fold(sourceOf(whole.subarray(0, -9)))).toBeNull()
+    expect(await imageData(format, sourceOf(whole))).not.toBeNull()
+    expect(await imageData(format, sourceOf(whole.subarray(0, -9)))).toBeNull()
   }
 })
