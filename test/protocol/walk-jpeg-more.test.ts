@@ -58,7 +58,7 @@ describe('a second image that the index names', () => {
     })
     const longer = twoOf(0, 40)
     expect(await verdict(longer.all)).toMatchObject({ kind: 'odd', code: 'length' })
-    expect(await verdict(longer.all, zeros(40))).toEqual(FOLLOWED)
+    expect(await verdict(longer.all, zeros(40))).toMatchObject({ kind: 'odd' })
   })
 
   test('that no index names must be whole too, and zeros before it are odd', async () => {
@@ -108,7 +108,6 @@ describe('a film that XMP announces', () => {
     ['a motion photo', xmp('<GCamera:MotionPhoto="1">')],
     ['one with a directory', xmp(directory(''))],
     ['a directory that is cut', xmp('<Container:Directory')],
-    ['an index that says nothing', segment(0xe2, 'MPF\0', zeros(8))],
   ])('without a length is no flaw, and more may follow: %s', async (_, before) => {
     expect(await verdict(drawn({ before }))).toEqual(FOLLOWED)
     expect(await verdict(drawn({ before }), film)).toEqual(FOLLOWED)

@@ -1,23 +1,18 @@
 /** The codes of markers (ITU-T T.81, table B.1). */
 export const [DHT, EOI, SOS, DQT, DRI] = [0xc4, 0xd9, 0xda, 0xdb, 0xdd] as const
 
-/** Names of the codes from 0xC0 on that have a segment; those that are left out are numbered. */
 const NAMES: Readonly<Record<number, string>> = {
   [DHT]: 'DHT',
-  200: 'JPG',
-  204: 'DAC',
   [SOS]: 'SOS',
   [DQT]: 'DQT',
-  220: 'DNL',
   [DRI]: 'DRI',
-  222: 'DHP',
-  223: 'EXP',
   254: 'COM',
 }
 
+/** The name of a code from 0xC0 on that has a segment. Rare ones, as those of JPEG's extensions, are numbered. */
 export function nameOf(code: number): string {
-  const kind = code < 0xd0 ? 'SOF' : code < 0xf0 ? 'APP' : 'JPG'
-  return NAMES[code] ?? `${kind}${code & 15}`
+  const kind = isFrame(code) ? 'SOF' : code >= 0xe0 && code <= 0xef ? 'APP' : 'marker '
+  return NAMES[code] ?? `${kind}${kind === 'marker ' ? code : code & 15}`
 }
 
 /** Whether the code is that of APPn, JPGn or COM. */
@@ -32,9 +27,6 @@ export function isFrame(code: number): boolean {
 
 /** Frames whose pixels are Huffman codes of whole blocks, one behind the other. */
 const SEQUENTIAL = new Set([0xc0, 0xc1])
-/** Lossless frames have no quantization tables. */
-const LOSSLESS = new Set([0xc3, 0xc7, 0xcb, 0xcf])
-
 /** Where the symbol of the first code stands in a Huffman table. The bits of this code are zeros. */
 const FIRST_SYMBOL = 16
 const END_OF_BLOCK = 0
@@ -58,7 +50,7 @@ interface Frame {
 }
 
 /** A component in a scan, with its tables: Huffman's for DC and AC, and the quantization table. */
-interface ScanComponent extends Component {
+export interface ScanComponent extends Component {
   dc: Buffer | undefined
   ac: Buffer | undefined
   table: Buffer | undefined
@@ -91,15 +83,15 @@ export class JpegTables {
     if (code === DHT) putTables(this.#huffman, body, 31, at => 17 + codesAt(body, at))
   }
 
-  /** The components of a scan with this header. Null: the header is not that of a scan of the frame. */
-  scan(header: Buffer): ScanComponent[] | null {
+  /** The components of a scan with this header. None: the header is not that of a scan of the frame. */
+  scan(header: Buffer): ScanComponent[] {
     const count = header[0] ?? 0
-    if (count === 0 || header.byteLength < 4 + 2 * count) return null
+    if (header.byteLength < 4 + 2 * count) return []
     const found: ScanComponent[] = []
     for (let at = 1; at < 1 + 2 * count; at += 2) {
       const component = this.frame?.components.find(({ id }) => id === header[at])
       const tables = header[at + 1]!
-      if (component === undefined) return null
+      if (component === undefined) return []
       const [dc, ac] = [this.#huffman.get(tables >> 4), this.#huffman.get(16 + (tables & 15))]
       found.push({ ...component, dc, ac, table: this.#quant.get(component.quant) })
     }
@@ -108,8 +100,7 @@ export class JpegTables {
 
   /** Whether the tables of this scan are there. Frames of films leave Huffman's out, and decoders know those. */
   hasTables(scan: readonly ScanComponent[]): boolean {
-    const [lossless, sequential] = [LOSSLESS.has(this.frame!.code), SEQUENTIAL.has(this.frame!.code)]
-    return scan.every(({ table, dc, ac }) => (lossless || table) && (!sequential || (dc && ac)))
+    return scan.every(({ table, dc, ac }) => table && (!this.isSequential || (dc && ac)))
   }
 
   get isSequential(): boolean {
@@ -118,25 +109,21 @@ export class JpegTables {
 
   /** How to count the blocks of a scan. Null: they can't be counted by code lengths. */
   units(scan: readonly ScanComponent[]): Units | null {
-    const { code, width, height, components } = this.frame!
-    const [most, highest] = [
-      Math.max(...components.map(c => c.wide)),
-      Math.max(...components.map(c => c.high)),
-    ]
-    const blocks: Units['blocks'] = []
+    const { width, height, components } = this.frame!
+    const most = Math.max(...components.map(c => c.wide))
+    const highest = Math.max(...components.map(c => c.high))
     // A scan of one component has one block a unit, and only blocks that have pixels of the picture (T.81, A.2.2).
-    const alone = scan.length === 1
+    const [alone] = scan.length === 1 ? scan : []
+    const across = Math.ceil((width * (alone?.wide ?? 1)) / (8 * most))
+    const down = Math.ceil((height * (alone?.high ?? 1)) / (8 * highest))
+    const blocks: Units['blocks'] = []
     for (const { dc, ac, wide, high } of scan) {
-      if (dc === undefined || ac === undefined || wide * high === 0) return null
+      if (!dc || !ac) return null
       for (let block = 0; block < (alone ? 1 : wide * high); block++) blocks.push({ dc, ac })
     }
-    const [wide, high] = alone ? [scan[0]!.wide, scan[0]!.high] : [1, 1]
-    const across = Math.ceil(alone ? Math.ceil((width * wide) / most) / 8 : width / (8 * most))
-    const down = Math.ceil(alone ? Math.ceil((height * high) / highest) / 8 : height / (8 * highest))
-    const count = across * down
     const mayBeZeros = blocks.every(({ ac }) => ac[FIRST_SYMBOL] === END_OF_BLOCK)
-    const isCountable = SEQUENTIAL.has(code) && count > 0 && blocks.length <= MOST_BLOCKS
-    return isCountable ? { count, interval: this.interval, blocks, mayBeZeros } : null
+    const isCountable = this.isSequential && across * down > 0 && blocks.length <= MOST_BLOCKS
+    return isCountable ? { count: across * down, interval: this.interval, blocks, mayBeZeros } : null
   }
 }
 
@@ -158,11 +145,10 @@ function putTables(
   mask: number,
   lengthAt: (at: number) => number,
 ): void {
-  for (let at = 0; at < body.byteLength; ) {
-    const end = at + lengthAt(at)
+  for (let at = 0, end = 0; at < body.byteLength; at = end) {
+    end = at + lengthAt(at)
     if (end <= body.byteLength && body[at]! < 32)
       into.set(body[at]! & mask, Buffer.from(body.subarray(at + 1, end)))
-    at = end
   }
 }
 

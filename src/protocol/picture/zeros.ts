@@ -45,6 +45,34 @@ function pageBehind(at: number): number {
   return at - (at % PAGE) + PAGE
 }
 
+/** Finds zeros in a row in pieces of a file, also where a row goes on in the next piece. */
+export class ZeroRuns {
+  readonly #needle: Buffer
+  /** The offset of the first row of at least `least` zeros. */
+  at: number | null = null
+  /** So many zeros stand at the end of what was taken, behind the byte `last`. */
+  tail = 0
+  last = 0
+
+  constructor(least: number) {
+    this.#needle = Buffer.alloc(least)
+  }
+
+  /** `offset`: that of the piece, which follows the one before. */
+  take(piece: Buffer, offset: number): void {
+    if (this.at === null) {
+      const first = piece[0] === 0 ? piece.findIndex(byte => byte !== 0) : 0
+      const row = this.tail + (first < 0 ? piece.byteLength : first)
+      const found = piece.indexOf(this.#needle)
+      if (row >= this.#needle.byteLength) this.at = offset - this.tail
+      else if (found >= 0) this.at = offset + found
+    }
+    const last = piece.findLastIndex(byte => byte !== 0)
+    this.tail = last < 0 ? this.tail + piece.byteLength : piece.byteLength - 1 - last
+    this.last = piece[last] ?? this.last
+  }
+}
+
 /** The offset of the first byte from `from` on that is not zero; the file's end when there is none. */
 export async function endOfZeros(reader: ByteReader, from: number): Promise<number> {
   let at = from
