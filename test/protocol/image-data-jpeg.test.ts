@@ -13,19 +13,11 @@ const KINDS: Drawn[] = [
   {},
   {
     interval: 3,
-    sampling: [
-      [2, 2],
-      [1, 1],
-      [1, 1],
-    ],
+    sampling: ['2x2', '1x1', '1x1'],
   },
   {
     isApart: true,
-    sampling: [
-      [2, 1],
-      [1, 1],
-      [1, 1],
-    ],
+    sampling: ['2x1', '1x1', '1x1'],
   },
   { code: 0xc2 },
   { code: 0xc9 },

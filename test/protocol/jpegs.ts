@@ -9,8 +9,8 @@ export function segment(code: number, ...data: Parameters<typeof bytes>): Buffer
 export interface Drawn {
   width?: number
   height?: number
-  /** Blocks across and down in one unit, of each component. */
-  sampling?: [number, number][]
+  /** Blocks across and down in one unit, of each component, as `2x1`. */
+  sampling?: string[]
   /** Units between restart markers. */
   interval?: number
   /** One colour, with codes for which its scan is all zeros. */
@@ -39,12 +39,13 @@ export function drawn(options: Drawn = {}): Buffer {
   const {
     width = 160,
     height = 120,
-    sampling = [[1, 1]],
+    sampling: samplings = ['1x1'],
     interval = 0,
     isFlat = false,
     isApart = false,
   } = options
   const { code = 0xc0, before = Buffer.alloc(0), tables = TABLES } = options
+  const sampling = samplings.map(each => each.split('x').map(Number) as [number, number])
   const components = sampling.map(([across, down], id) => bytes(id + 1, (across << 4) | down, 0))
   const head = segment(code, 8, be16(height), be16(width), sampling.length, ...components)
   const most = Math.max(...sampling.map(([across]) => across))

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { ByteReader } from '../../src/protocol/picture/byte-reader.ts'
 import { walkJpeg } from '../../src/protocol/picture/jpeg.ts'
 import { appSegment, be16, be32, bytes, exif, frame, jpeg } from './bytes.ts'
-import { chanceOf, codesOf, DC, drawn, QUANT, scanOf, segment, TABLES } from './jpegs.ts'
+import { chanceOf, codesOf, DC, drawn, QUANT, scanOf, segment } from './jpegs.ts'
 import { SparseSource } from './sources.ts'
 import { lengthsWithin, partsOf, verdictOf } from './verdicts.ts'
 
@@ -25,32 +25,20 @@ describe('a whole JPEG', () => {
     [
       'with 4:2:0',
       drawn({
-        sampling: [
-          [2, 2],
-          [1, 1],
-          [1, 1],
-        ],
+        sampling: ['2x2', '1x1', '1x1'],
       }),
     ],
     [
       'with 4:1:1',
       drawn({
-        sampling: [
-          [4, 1],
-          [1, 1],
-          [1, 1],
-        ],
+        sampling: ['4x1', '1x1', '1x1'],
       }),
     ],
     [
       'with restart markers',
       drawn({
         interval: 3,
-        sampling: [
-          [2, 1],
-          [1, 1],
-          [1, 1],
-        ],
+        sampling: ['2x1', '1x1', '1x1'],
       }),
     ],
     [
@@ -58,14 +46,10 @@ describe('a whole JPEG', () => {
       drawn({
         isApart: true,
         width: 155,
-        sampling: [
-          [2, 2],
-          [1, 1],
-          [1, 1],
-        ],
+        sampling: ['2x2', '1x1', '1x1'],
       }),
     ],
-    ['of one component with factors', drawn({ width: 155, height: 117, sampling: [[2, 2]] })],
+    ['of one component with factors', drawn({ width: 155, height: 117, sampling: ['2x2'] })],
     ['of one colour, whose scan is zeros', drawn({ isFlat: true, width: 2000, height: 1500 })],
     [
       'of one colour with restart markers',
@@ -136,21 +120,13 @@ describe('a hole', () => {
     drawn({
       width: 600,
       height: 400,
-      sampling: [
-        [2, 2],
-        [1, 1],
-        [1, 1],
-      ],
+      sampling: ['2x2', '1x1', '1x1'],
       interval: 475,
     }),
     drawn({
       width: 600,
       height: 400,
-      sampling: [
-        [2, 1],
-        [1, 1],
-        [1, 1],
-      ],
+      sampling: ['2x1', '1x1', '1x1'],
       isApart: true,
     }),
     ...['Holiday/Coast/Lighthouse.jpeg', 'Holiday/Mountains/Panorama from the summit.jpg'].map(name =>
@@ -220,18 +196,13 @@ describe('a broken form', () => {
     ['fill bytes', bytes(Buffer.alloc(70_000, 0xff)), CLOSED],
     ['a few stray bytes', bytes('stray', 0xff, 0x00), CLOSED],
     ['markers without a segment', bytes(0xff, 0x01, 0xff, 0xd0), CLOSED],
-    ['many stray bytes', bytes('stray bytes of a camera'), { kind: 'odd', code: 'stray' }],
+    ['many stray bytes', bytes('stray bytes of a camera'), CLOSED],
     ['a comment of length 0', bytes(0xff, 0xfe, be16(0)), { kind: 'odd', code: 'length', part: 'COM' }],
     ['an APP5 of length 1', bytes(0xff, 0xe5, be16(1)), { kind: 'odd', code: 'length', part: 'APP5' }],
     ['a table of length 1', bytes(0xff, 0xdb, be16(1)), { kind: 'missing', code: 'broken', part: 'DQT' }],
     ['a segment behind the file’s end', bytes(0xff, 0xe5, be16(65_535)), { kind: 'missing', code: 'cut' }],
   ])('is judged by what the pixels need: %s', async (_, before, found) => {
     expect(await verdict(drawn({ before }))).toMatchObject(found)
-  })
-
-  test('that took a table of the scan leaves no pixels', async () => {
-    const none = bytes('a table whose marker is not there', TABLES.subarray(69))
-    expect(await verdict(drawn({ tables: none }))).toMatchObject({ kind: 'missing', code: 'no_pixels' })
   })
 
   test('of damaged pixels, which look like the marker of a segment, does not lead astray', async () => {
@@ -266,11 +237,7 @@ describe('a JPEG that is cut', () => {
   test('between two scans is missing: components have none', async () => {
     const apart = drawn({
       isApart: true,
-      sampling: [
-        [1, 1],
-        [1, 1],
-        [1, 1],
-      ],
+      sampling: ['1x1', '1x1', '1x1'],
     })
     const second = apart.indexOf(Buffer.from([0xff, 0xda]), scanOf(apart))
     for (const to of [second, second + 1, second + 5, second + 10])
@@ -307,10 +274,7 @@ describe('whatever the bytes', () => {
       drawn({ code: 0xc2 }),
       drawn({
         isApart: true,
-        sampling: [
-          [2, 1],
-          [1, 1],
-        ],
+        sampling: ['2x1', '1x1'],
       }),
     ]
     for (let nth = 0; nth < 1500; nth++) {

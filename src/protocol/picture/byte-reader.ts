@@ -27,7 +27,6 @@ export interface ReaderOptions {
 
 /** Bytes of a page. A hole in a file, and room that a writer reserved, read as pages of zeros. */
 export const PAGE = 4096
-const ZEROS = Buffer.alloc(PAGE)
 
 /** Reads a source at any offset. The reader holds one block at a time, so memory does not grow with the picture. */
 export class ByteReader {
@@ -67,19 +66,6 @@ export class ByteReader {
       yield piece
       at += piece.byteLength
     }
-  }
-
-  /** Whether one of the pages between these offsets consists of zeros. */
-  async hasBlankPage(from: number, to: number): Promise<boolean> {
-    for (let at = PAGE * Math.ceil(from / PAGE); at + PAGE <= to; ) {
-      const bytes = await this.bytes(at, PAGE)
-      if (bytes === null) return false
-      // All at once, because an await for each page costs more than comparing it.
-      const end = Math.min(bytes.byteLength, to - at) - PAGE
-      for (let page = 0; page <= end; page += PAGE, at += PAGE)
-        if (bytes[page] === 0 && bytes.subarray(page, page + PAGE).equals(ZEROS)) return true
-    }
-    return false
   }
 
   /** How many zero bytes the source ends with; at most a page is looked at. */

@@ -7,10 +7,9 @@ export interface Announced {
 
 /** What the XMP of a motion photo, or of a picture with a gain map, contains. */
 const XMP_MARKS = /MotionPhoto|MicroVideo|Container:Directory/
-/** An attribute or an element of XMP with a number, whatever the prefix of its name space. */
-const numberOf = (name: string, text: string): number | null => {
-  const [, digits] = new RegExp(`:${name}(?:\\s*=\\s*["']|>)\\s*(\\d{1,15})(?!\\d)`).exec(text) ?? []
-  return digits === undefined ? null : Number(digits)
+/** The number in an attribute or an element of XMP (0: there is none), whatever the prefix of its name space. */
+function numberOf(name: string, text: string): number {
+  return Number(new RegExp(`:${name}(?:\\s*=\\s*["']|>)\\s*(\\d{1,15})(?!\\d)`).exec(text)?.[1] ?? 0)
 }
 
 const MP_ENTRIES = 0xb002
@@ -18,8 +17,6 @@ const MP_ENTRY = 16
 
 /** What the metadata of a JPEG's first image say that follows the image. */
 export class Announcements {
-  /** They say that something follows, but not how much. */
-  isVague = false
   #images: Announced[] = []
   /** Lengths of what follows in order, with the padding before the first. */
   #items: number[] = []
@@ -58,12 +55,9 @@ export class Announcements {
     if (!XMP_MARKS.test(text)) return
     const [, directory = ''] = /:Directory\b(.*?)(?:<\/[\w-]+:Directory>|$)/s.exec(text) ?? []
     const [primary = '', ...others] = directory.split('<rdf:li').slice(1)
-    const lengths = others.map(item => numberOf('Length', item))
-    const film = numberOf('MicroVideoOffset', text)
-    this.isVague ||= lengths.includes(null) || (film === null && lengths.length === 0)
-    this.#items = lengths.map(length => length ?? 0)
-    this.#padding = numberOf('Padding', primary) ?? 0
-    this.#film = film ?? 0
+    this.#items = others.map(item => numberOf('Length', item))
+    this.#padding = numberOf('Padding', primary)
+    this.#film = numberOf('MicroVideoOffset', text)
   }
 
   /** What must follow an image that ends at `end`, in a file of `size` bytes, by offset. */

@@ -28,27 +28,23 @@ export function jpegData(source: ByteSource): Promise<ImageData | null> {
     } else if (role === 'header') {
       const segment = await data.bytes(from, to)
       // The length keeps what stands before and behind apart.
-      for (const [code, each] of inForce(tables, segment[1] ?? 0, segment.subarray(START)))
-        data.sum.update(Buffer.of(code, each.byteLength >> 8, each.byteLength)).update(each)
+      for (const each of inForce(tables, segment[1] ?? 0, segment.subarray(START)))
+        data.sum.update(Buffer.of(segment[1]!, each.byteLength >> 8, each.byteLength)).update(each)
     }
   })
 }
 
-/** What a segment makes of the picture: none for tables, and all of them that a scan needs for the scan. */
-function inForce(tables: JpegTables, code: number, data: Buffer): [number, Buffer][] {
-  tables.take(code, data)
-  if (REGROUPED.has(code)) return []
-  if (code !== SOS) return [[code, data]]
-  const needed = (tables.scan(data) ?? []).flatMap(({ dc, ac, table }) => neededOf(data, dc, ac, table))
-  const interval = Buffer.of(tables.interval >> 8, tables.interval)
-  return [[code, data], ...needed.map((each): [number, Buffer] => [0, each]), [DRI, interval]]
-}
-
 const NONE: Buffer = Buffer.alloc(0)
 
-/** The tables that a scan needs. One without first coefficients (`Ss` > 0) needs none for DC, and one of those alone none for
- * AC; tables of the same number that were there before change nothing. */
-function neededOf(header: Buffer, dc = NONE, ac = NONE, table = NONE): Buffer[] {
-  const [first, last] = header.subarray(1 + 2 * header[0]!)
-  return [first === 0 ? dc : NONE, last === 0 ? NONE : ac, table]
+/** What a segment makes of the picture: nothing for tables, and for a scan its tables, and the interval of restarts. A scan
+ * without first coefficients (`Ss` > 0) needs no table for DC, and one of those alone none for AC; tables of the same number
+ * that were there before change nothing. */
+function inForce(tables: JpegTables, code: number, data: Buffer): Buffer[] {
+  tables.take(code, data)
+  if (code !== SOS) return REGROUPED.has(code) ? [] : [data]
+  const [first, last] = data.subarray(1 + 2 * data[0]!)
+  const needed = tables
+    .scan(data)
+    .flatMap(({ dc, ac, table }) => [first === 0 ? dc : NONE, last === 0 ? NONE : ac, table])
+  return [data, ...needed.map(each => each ?? NONE), Buffer.of(tables.interval >> 8, tables.interval)]
 }

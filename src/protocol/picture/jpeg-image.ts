@@ -38,7 +38,6 @@ export class ImageWalk {
   readonly #scanned = new Set<number>()
   #scan: ScanComponent[] = []
   #hasExif = false
-  #hasStrays = false
 
   constructor(reader: ByteReader, where: string, announcements: Announcements | null) {
     this.#reader = reader
@@ -51,13 +50,10 @@ export class ImageWalk {
     yield this.#part('header', 'SOI', start, start + MARKER)
     for (let at = start + MARKER; ; ) {
       const zeros = new ZeroRuns(ROOM)
-      let isGap = false
-      const marker = await nextMarker(this.#reader, at, false, (piece, offset) => {
-        zeros.take(piece, offset)
-        // Any number of bytes 0xFF may stand before a marker (T.81, B.1.1.2).
-        isGap ||= piece.some(byte => byte !== 0xff)
-      })
-      if (isGap) yield this.#gap(at, marker.from, zeros.at)
+      const marker = await nextMarker(this.#reader, at, false, zeros)
+      // Any number of bytes 0xFF may stand before a marker (T.81, B.1.1.2), and decoders pass over all others.
+      if (zeros.at !== null) yield this.#part('unwritten', 'zeros', at, marker.from, 'unwritten', zeros.at)
+      else if (marker.from > at) yield this.#part('stray', 'stray bytes', at, marker.from)
       let part = await this.#partAt(marker)
       yield part
       if (marker.code === SOS && !part.flaw) {
@@ -75,17 +71,11 @@ export class ImageWalk {
     return code ? { ...part, flaw: { code, part: part.name, at } } : part
   }
 
-  #gap(from: number, to: number, zeros: number | null): Part {
-    this.#hasStrays = true
-    if (zeros !== null) return this.#part('unwritten', 'zeros', from, to, 'unwritten', zeros)
-    return this.#part('stray', 'stray bytes', from, to, to - from < ROOM ? null : 'stray')
-  }
-
   /** The part that begins with this marker. */
   async #partAt({ code, from }: Marker): Promise<Part> {
     if (code === null) return this.#part('end', 'EOI', from, from, this.#isScanned() ? 'no_end' : 'rows')
     const at = from + MARKER
-    if (code === EOI) return this.#part('end', 'EOI', from, at, this.#scanned.size > 0 ? null : 'no_pixels')
+    if (code === EOI) return this.#part('end', 'EOI', from, at, this.#scan.length > 0 ? null : 'no_pixels')
     const [name, isMeta] = [nameOf(code), isMetadata(code)]
     const role = isMeta ? 'metadata' : 'header'
     const length = (await this.#reader.bytes(at, LENGTH))?.readUInt16BE(0) ?? LENGTH
@@ -104,9 +94,8 @@ export class ImageWalk {
     if (code !== SOS) return part
     this.#scan = this.#tables.scan(data)
     for (const { id } of this.#scan) this.#scanned.add(id)
-    // Where no byte is astray, no table can have been lost.
-    const isReadable = this.#scan.length > 0 && (!this.#hasStrays || this.#tables.hasTables(this.#scan))
-    return isReadable ? part : { ...part, flaw: { code: 'no_pixels', part: part.name, at: part.from } }
+    if (this.#scan.length > 0) return part
+    return { ...part, flaw: { code: 'no_pixels', part: part.name, at: part.from } }
   }
 
   async #metadata(code: number, at: number, part: Part): Promise<Part> {
@@ -138,8 +127,7 @@ export class ImageWalk {
   /** The compressed pixels from this offset on. Their blocks are counted only where no marker follows or zeros may be a hole. */
   async #pixels(from: number): Promise<Part> {
     const zeros = new ZeroRuns(HOLE)
-    const take = (piece: Buffer, offset: number) => zeros.take(piece, offset)
-    const { code, from: to } = await nextMarker(this.#reader, from, true, take)
+    const { code, from: to } = await nextMarker(this.#reader, from, true, zeros)
     const image = (flaw?: FlawCode, at = from) => this.#part('image', 'scan', from, to, flaw, at)
     if (from === to) return image('no_pixels')
     if (code !== null && zeros.at === null) return image()
@@ -162,26 +150,26 @@ function areBlocks(zeros: ZeroRuns, end: number, to: number, mayBeZeros: boolean
   return end === to && (zeros.tail <= EOI_LENGTH || (mayBeZeros && zeros.at !== null))
 }
 
-/** Finds the next marker with a segment, or EOI. `skip` gets the bytes before it, piece by piece. Among pixels, codes that
- * stand there for no segment are taken for damaged ones. */
+/** Finds the next marker with a segment, or EOI. `before` gets the bytes before it. Among pixels, codes that stand there for no
+ * segment are taken for damaged ones. */
 async function nextMarker(
   reader: ByteReader,
   start: number,
   isAmongPixels: boolean,
-  skip: (piece: Buffer, offset: number) => void,
+  before: ZeroRuns,
 ): Promise<Marker> {
   for (let from = start; ; ) {
     const bytes = await reader.bytes(from, MARKER)
     const piece = bytes ?? (await reader.bytes(from, 1)) ?? Buffer.alloc(0)
     const length = bytes ? markerIn(bytes) : piece.byteLength
     const code = piece[length + 1]
-    skip(piece.subarray(0, length), from)
+    before.take(piece.subarray(0, length), from)
     from += length
     if (bytes === null) return { code: null, from }
     if (code === undefined) continue
     if (!isAmongPixels || code === EOI || (await isSegment(reader, code, from + MARKER)))
       return { code, from }
-    skip(Buffer.of(0xff, code), from)
+    before.take(Buffer.of(0xff, code), from)
     from += MARKER
   }
 }

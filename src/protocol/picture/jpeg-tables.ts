@@ -98,11 +98,6 @@ export class JpegTables {
     return found
   }
 
-  /** Whether the tables of this scan are there. Frames of films leave Huffman's out, and decoders know those. */
-  hasTables(scan: readonly ScanComponent[]): boolean {
-    return scan.every(({ table, dc, ac }) => table && (!this.isSequential || (dc && ac)))
-  }
-
   get isSequential(): boolean {
     return SEQUENTIAL.has(this.frame?.code ?? 0)
   }

@@ -19,8 +19,6 @@ export async function* walkJpeg(reader: ByteReader): AsyncGenerator<Part, void> 
     const code = images && (await flawOf(few, each, isThere(each, images, announced)))
     if (code) yield { ...each, role: 'image', by: 'index', flaw: { code, part: each.name, at: each.from } }
   }
-  // Whoever says that something follows, and not how much, may still append it.
-  if (announcements.isVague) yield { role: 'index', name: 'announcement', from: size, to: size }
 }
 
 /** Walks through what stands behind the first image: padding, images, which must be complete too, films, cameras' data.
@@ -44,7 +42,7 @@ async function* walkBehind(
       images.add(from)
       at = next
     } else if (from < size) {
-      at = (await nextImage(reader, announced, from)) ?? (await endOfData(reader))
+      at = await endOfData(reader)
       yield { role: 'stray', name: 'trailer', from, to: at }
     } else at = size
   }
@@ -85,11 +83,4 @@ async function endOfData(reader: ByteReader): Promise<number> {
 
 async function isImage(reader: ByteReader, at: number): Promise<boolean> {
   return (await reader.bytes(at, BEGINNING.length))?.toString('latin1', 0, BEGINNING.length) === BEGINNING
-}
-
-/** Where the next announced image begins, behind bytes that are none. */
-async function nextImage(reader: ByteReader, announced: readonly Announced[], behind: number) {
-  const few = new ByteReader(reader.source, { block: ROOM })
-  for (const { from } of announced) if (from > behind && (await isImage(few, from))) return from
-  return null
 }

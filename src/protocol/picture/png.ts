@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { crc32, createInflate, createInflateRaw } from 'node:zlib'
 import { ByteReader, type ByteSource } from './byte-reader.ts'
 import { FLAWS, type FlawCode, type Part, type Role, type Walk } from './part.ts'
-import { endOfZeros, walkRest } from './zeros.ts'
+import { endOfZeros, walkRest, ZeroPages } from './zeros.ts'
 
 const SIGNATURE = 8
 /** Length and type before a chunk's data, the check sum behind. */
@@ -47,7 +47,7 @@ async function flawOf(
   const role = roleOf(type)
   if (role === 'image') return (await pixels.areWhole()) ? 'one_checksum' : 'checksum'
   // Programs show a picture whose metadata are broken, and so will stay; zeros say that a writer is still to come.
-  return role === 'metadata' && !(await reader.hasBlankPage(at, to)) ? 'stray' : 'checksum'
+  return role === 'metadata' && !(await new ZeroPages(reader).take(at, to)).page ? 'stray' : 'checksum'
 }
 
 /** What stands where a chunk should begin. When the pixels are all there, only the end mark is missing. */
