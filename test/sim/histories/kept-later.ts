@@ -4,6 +4,8 @@ import { at, atStep, FAULT, HOURLY, IN_A, IN_BOTH, SILENT, THREE, TWO_IN_A, TWO_
 import { PLAIN_SETTING } from './setting.ts'
 import { GONE, PLAIN } from './variations.ts'
 
+const WHOLE_SECONDS: History['setting'] = { ...PLAIN_SETTING, tickMs: 1000 }
+
 /** Kept later: no broad history begins as these, because a longer list of beginnings would change what each seed draws. */
 // biome-ignore format: a history is a row.
 export const KEPT_LATER: readonly History[] = [
@@ -136,4 +138,10 @@ export const KEPT_LATER: readonly History[] = [
   { ...THREE, seed: 1_000_000_740, concurrency: 4,
     files: Array.from({ length: 6 }, (_, n): [number, number] => [16 * n, 1 + n]),
     actions: [at(0, 'quota', 1), at(0, 'fault', FAULT.storageFull, 4)] },
+  // On a disk that stamps in whole seconds, a picture is written anew with its own bytes, and once more after it was read.
+  { ...THREE, seed: 1_000_000_741, setting: WHOLE_SECONDS,
+    actions: [at(1, 'changeInPlace', 0, 1), atStep(1, 26, 'changeUnseen', 0, 3)] },
+  // On such a disk, somebody pauses at half a picture.
+  { ...THREE, seed: 1_000_000_742, setting: WHOLE_SECONDS, pauses: [60_100, 60_000, 60_000],
+    actions: [at(1, 'writeSlowly', 48, 798)] },
 ]

@@ -23,10 +23,10 @@ export const SETTLING: readonly Row[] = [
     { 'sync/uploads/incomplete-pictures.ts': {
       leftAloneMs: () => ({ clock }, _, ctime) => Math.abs(clock.wall() - ctime / 1000),
     } }],
-  [14006333, 'stamps of whole seconds are taken at their word',
+  [1_000_000_742, 'stamps of whole seconds are taken at their word',
     'a picture seems to be at rest that was written to just now',
     { 'sync/clock.ts': { STAMP_GRAIN: () => 0 } }],
-  [820_000_505, 'a stamp vouches for bytes that were read within its grain',
+  [1_000_000_741, 'a stamp vouches for bytes that were read within its grain',
     'a picture is written to once more, and its stamp stays the same',
     { 'records/pictures.ts': { mayHideEdit: never } }],
   [1_000_000_401, 'what becomes of a picture under way is recorded before its upload ends',
