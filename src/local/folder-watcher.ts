@@ -1,11 +1,14 @@
-import { closeSync, type FSWatcher, lstatSync, openSync, readFileSync, watch as watchFolder } from 'node:fs'
+import { closeSync, type FSWatcher, lstatSync, openSync, watch as watchFolder } from 'node:fs'
 import { devNull } from 'node:os'
 import { basename, dirname, join, posix, resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { FSWatcher as Chokidar } from 'chokidar'
 import { because, type Reason } from '../words/reasons.ts'
+import type { EventQueue } from './event-queue.ts'
 
 export interface FolderWatcherOptions {
+  /** The queue of the process. */
+  queue: EventQueue
   /** A folder needs a look. This is called for each event, at once, so a burst of events calls it thousands of times. */
   onStale(folder: string): void
   /** A folder can't be watched; `lost` names the folder. A limit of the system is reported only once for each call of
@@ -29,17 +32,17 @@ export class FolderWatcher {
   readonly #watches = new Map<string, Watch>()
   readonly #closing = new Set<Promise<void>>()
   readonly #due = new Set<string>()
-  readonly #nearOverflow = eventsNearOverflow()
+  readonly #endHearing: () => void
   #isClosed = false
   /** The system has refused a watch because of a limit. No further watch is opened until the next call of `watch`. */
   #isFull = false
-  #heardThisTurn = 0
   #isRenewing = false
 
   /** `root`: the mirror's folder. */
   constructor(root: string, calls: FolderWatcherOptions) {
     this.#base = resolve(root)
     this.#calls = calls
+    this.#endHearing = calls.queue.onLost(() => this.#eventsLost())
   }
 
   /** Watches folders: paths below the root with slashes; '' is the root. The folders above a folder must be named before it,
@@ -82,6 +85,7 @@ export class FolderWatcher {
   /** Ends all watches. After this call, no callback is called. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#endHearing()
     for (const folder of this.#watches.keys()) this.#shut(folder)
     this.#watches.clear()
     await Promise.all(this.#closing)
@@ -100,6 +104,7 @@ export class FolderWatcher {
     const watch = openRootWatch(this.#base, {
       onEvent: (event, name) => this.#heard('', event, name),
       onWay: () => this.renew(['']),
+      onElsewhere: this.#calls.queue.heard,
       onError: error => {
         this.#shut('')
         this.#lose('', error)
@@ -142,7 +147,7 @@ export class FolderWatcher {
   }
 
   #heard(folder: string, event: string, name: string | null): void {
-    if (this.#heardThisTurn++ === 0) setImmediate(() => this.#endTurn())
+    this.#calls.queue.heard()
     this.#calls.onStale(folder)
     if (event !== 'rename' || name === null) return
     // When a folder is deleted or moved, its own watch reports an event with the folder's own name.
@@ -151,10 +156,7 @@ export class FolderWatcher {
     if (this.#watches.has(child)) this.renew([child])
   }
 
-  #endTurn(): void {
-    const heardInAll = this.#heardThisTurn
-    this.#heardThisTurn = 0
-    if (this.#isClosed || heardInAll < this.#nearOverflow) return
+  #eventsLost(): void {
     this.#calls.onLost(OVERFLOW)
     // Events were perhaps lost, and a lost event may have said that a folder was replaced. So all watches are opened again.
     this.renew([''])
@@ -202,18 +204,6 @@ function lineOf(folder: string): string[] {
   for (let at = folder.lastIndexOf('/'); at > 0; at = folder.lastIndexOf('/', at - 1))
     line.push(folder.slice(0, at))
   return line
-}
-
-/** After so many events in one turn of the event loop, further events may have been lost: the kernel drops events while its
- * queue is full, and fs.watch does not report this. The number is half the length of the queue. The other half is left for
- * the events of the other mirrors, and of watches that have just ended, because these events are in the queue and are not
- * counted here. */
-function eventsNearOverflow(): number {
-  try {
-    return Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8')) / 2
-  } catch {
-    return 8192
-  }
 }
 
 /** Why changes on the disk may not be noticed. */
@@ -270,13 +260,15 @@ export interface RootWatchOptions {
   onEvent(event: string, name: string | null): void
   /** The root, or a folder above it, has come, gone or been replaced. */
   onWay(): void
+  /** An event that tells nothing of the root. */
+  onElsewhere(): void
   onError(error: unknown): void
 }
 
 /** Watches a folder, and those above it, because they can be moved or replaced. Waits when the folder is missing. */
-export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWatchOptions) {
+export function openRootWatch(path: string, { onEvent, onWay, onElsewhere, onError }: RootWatchOptions) {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const way = watchWay(path, onWay)
+  const way = watchWay(path, onWay, onElsewhere)
   const self = posix.normalize(path.replaceAll('\\', '/'))
   const handle = new Chokidar({
     // As `cwd`, because chokidar turns backslashes into slashes in all other paths, also in those for `ignored`.
@@ -297,6 +289,7 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
   handle.on('raw', (event, name, about) => {
     const { watchedPath } = about as { watchedPath: string }
     if (watchedPath === path) onEvent(event, name)
+    else onElsewhere()
   })
   handle.on('error', error => {
     resolve()
@@ -320,11 +313,12 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
 /** Watches all existing folders above a path, because inotify does not tell a folder that a folder above it was moved. The
  * watch of the topmost folder begins first. So when a folder is replaced before its own watch begins, the watch above
  * tells. */
-function watchWay(path: string, onWay: () => void): FSWatcher[] {
+function watchWay(path: string, onWay: () => void, onElsewhere: () => void): FSWatcher[] {
   const above = dirname(path)
   if (above === path) return []
-  const handles = watchWay(above, onWay)
+  const handles = watchWay(above, onWay, onElsewhere)
   const handle = watchNow(above, (event, name) => {
+    onElsewhere()
     // An event 'change' means that only permissions or times have changed.
     if (event === 'rename' && name === basename(path)) onWay()
   })

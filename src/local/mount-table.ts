@@ -6,6 +6,8 @@ export interface Mount {
   path: string
   /** The type of the file system, such as ext4, nfs4, fuse.sshfs. */
   type: string
+  /** Of an overlay, the folders that it lies over. */
+  layers?: readonly string[]
 }
 
 /** Types of file systems in which other machines can change files, and no event tells this machine of the change. */
@@ -14,6 +16,15 @@ const REMOTE = new Set([
   // Folders that a virtual machine shares with its host.
   ...'9p virtiofs vboxsf prl_fs vmhgfs fuse.vmhgfs-fuse fuse.grpcfuse'.split(' '),
   ...'sshfs rclone glusterfs s3fs davfs curlftpfs smbnetfs'.split(' ').map(name => `fuse.${name}`),
+])
+
+/** Types of file systems that tell of all changes, because nothing changes them but this machine, by this mount. */
+const TELLING = new Set([
+  ...'ext2 ext3 ext4 xfs btrfs zfs f2fs bcachefs jfs nilfs2 reiserfs tmpfs ramfs rootfs squashfs erofs'.split(
+    ' ',
+  ),
+  // fuseblk: a driver has a disk for itself. autofs: nothing is mounted there yet.
+  ...'vfat exfat msdos ntfs ntfs3 fuseblk hfs hfsplus apfs iso9660 udf autofs'.split(' '),
 ])
 
 let latestText = ''
@@ -39,7 +50,12 @@ export function parseMounts(text: string): Mount[] {
     const [front = '', back = ''] = line.split(' - ')
     const [number, , device, root, path] = front.split(' ')
     if (path === undefined) return []
-    return [{ id: `${number} ${device} ${root}`, path: unescaped(path), type: back.split(' ')[0] ?? '' }]
+    const [type = ''] = back.split(' ')
+    const layers = [...unescaped(back).matchAll(/[, ](?:lower|upper)dir=([^,]*)/g)].flatMap(([, dirs]) =>
+      dirs!.split(':'),
+    )
+    const over = type === 'overlay' ? { layers } : {}
+    return [{ id: `${number} ${device} ${root}`, path: unescaped(path), type, ...over }]
   })
 }
 
@@ -56,6 +72,15 @@ export function mountsOf(mounts: readonly Mount[], folder: string): Mount[] {
     } else if (isAtOrBelow(mount.path, folder)) visible.set(mount.path, mount)
   }
   return [...(carrier ? [carrier] : []), ...visible.values()]
+}
+
+/** Whether something may change here without an event: on another machine, or beneath a file system that shows other folders
+ * (FUSE, overlay). */
+export function mayChangeUnseen(mount: Mount, all: readonly Mount[]): boolean {
+  if (mount.type !== 'overlay') return !TELLING.has(mount.type)
+  // In a container its layers lie where it can't look.
+  const carriers = (mount.layers ?? []).flatMap(layer => mountsOf(all, layer).slice(0, 1))
+  return carriers.some(({ type }) => type !== 'overlay' && !TELLING.has(type))
 }
 
 export function isRemote({ type }: Mount): boolean {

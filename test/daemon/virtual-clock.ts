@@ -22,6 +22,7 @@ export class VirtualClock implements Clock {
         until: this.#now + ms,
         wake: () => {
           this.#sleepers.delete(sleeper)
+          signal.removeEventListener('abort', sleeper.wake)
           resolve()
         },
       }

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { EventQueue } from '../../src/local/event-queue.ts'
 import { FolderWatcher } from '../../src/local/folder-watcher.ts'
 import { planted } from '../temp-folder.ts'
 import { Watched } from './watched.ts'
@@ -78,7 +79,11 @@ describe('FolderWatcher', () => {
   it('takes a root that is spelled in a roundabout way', async () => {
     const root = planted({ 'a/': '' })
     const { promise, resolve } = Promise.withResolvers<string>()
-    const watcher = new FolderWatcher(`${root}/a/..//`, { onStale: resolve, onLost() {} })
+    const watcher = new FolderWatcher(`${root}/a/..//`, {
+      queue: new EventQueue(),
+      onStale: resolve,
+      onLost() {},
+    })
     onTestFinished(() => watcher.close())
     await watcher.watch(['', 'a'])
     fs.writeFileSync(join(root, 'a/x.jpg'), '')
@@ -90,7 +95,7 @@ describe('FolderWatcher', () => {
     await watched.watcher.close()
     // Another watcher shows when the event has come.
     const { promise, resolve } = Promise.withResolvers<string>()
-    const other = new FolderWatcher(watched.root, { onStale: resolve, onLost() {} })
+    const other = new FolderWatcher(watched.root, { queue: new EventQueue(), onStale: resolve, onLost() {} })
     onTestFinished(() => other.close())
     await other.watch(['a'])
     watched.touch('a/x.jpg')

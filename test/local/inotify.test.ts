@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { EventQueue } from '../../src/local/event-queue.ts'
 import type { WatchLoss } from '../../src/local/folder-watcher.ts'
 import { inWords } from '../../src/words/reasons.ts'
 import { plant, tempFolder } from '../temp-folder.ts'
@@ -49,6 +50,37 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
     await watched.hears('a')
   })
 
+  it.each<[string, (watched: Watched, other: Watched) => void]>([
+    [
+      'above the roots',
+      ({ root }) => {
+        for (let n = 0; n < 17_000; n++) fs.chmodSync(join(root, '..', n % 2 ? 'mirror' : 'outside'), 0o755)
+      },
+    ],
+    [
+      'of two mirrors, of which neither fills half of it,',
+      (watched, other) => {
+        makeEvents(watched, 6000)
+        makeEvents(other, 6000)
+      },
+    ],
+  ])('a burst %s is a loss for each mirror, because they share the queue', async (_, burst) => {
+    const queue = new EventQueue()
+    const [watched, other] = [
+      await Watched.open([''], twoFiles, 'mirror', queue),
+      await Watched.open([''], twoFiles, 'mirror', queue),
+    ]
+    await watched.hears('')
+    await other.hears('')
+    const lost = Promise.all([watched.lost(), other.lost()])
+    burst(watched, other)
+    await lost
+    expect([watched, other].map(({ losses }) => losses.map(({ code }) => code))).toEqual([
+      ['WATCH_OVERFLOW'],
+      ['WATCH_OVERFLOW'],
+    ])
+  })
+
   it('a burst that the queue can hold is no loss', async () => {
     const watched = await Watched.open([''], twoFiles)
     await watched.told(() => makeEvents(watched, 4000), '')
@@ -69,7 +101,8 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
       const script = `
       const { FolderWatcher } = await import(${JSON.stringify(import.meta.resolve('../../src/local/folder-watcher.ts'))})
       const losses = []
-      const watcher = new FolderWatcher(${JSON.stringify(root)}, { onStale() {}, onLost: loss => losses.push(loss) })
+      const { EventQueue } = await import(${JSON.stringify(import.meta.resolve('../../src/local/event-queue.ts'))})
+      const watcher = new FolderWatcher(${JSON.stringify(root)}, { queue: new EventQueue(), onStale() {}, onLost: loss => losses.push(loss) })
       await watcher.watch(${JSON.stringify(folders)})
       console.log(JSON.stringify(losses))
       await watcher.close()`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isRemote, mountsOf, parseMounts, readMounts } from '../../src/local/mount-table.ts'
+import { isRemote, mayChangeUnseen, mountsOf, parseMounts, readMounts } from '../../src/local/mount-table.ts'
 
 const LINES = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 31 22 0:25 / /proc rw,nosuid - proc proc rw
@@ -40,6 +40,26 @@ describe('a file system of other machines', () => {
     const local = ['btrfs', 'xfs', 'zfs', 'tmpfs', 'overlay', 'vfat', 'exfat', 'fuseblk', 'fuse.mergerfs']
     expect(local.filter(type => isRemote(at('/', '1', type)))).toEqual([])
     expect(['nfs', 'cifs', 'smb3'].every(type => isRemote(at('/', '1', type)))).toBe(true)
+  })
+})
+
+describe('a file system that may change without an event', () => {
+  const unseen = (type: string) => mayChangeUnseen(at('/', '1', type), [])
+
+  it('is any but the usual ones of this machine', () => {
+    const local = ['ext4', 'btrfs', 'xfs', 'zfs', 'tmpfs', 'vfat', 'exfat', 'fuseblk', 'overlay']
+    expect(local.filter(unseen)).toEqual([])
+    const others = ['nfs4', 'cifs', '9p', 'virtiofs', 'fuse', 'fuse.mergerfs', 'fuse.shfs', 'fuse.rclone']
+    expect([...others, 'fuse.bindfs', 'fuse.juicefs', 'ecryptfs', 'new-fs'].every(unseen)).toBe(true)
+  })
+
+  it('is an overlay with a layer on such a one', () => {
+    const text = `${LINES}42 22 0:50 / /near rw - overlay overlay rw,lowerdir=/a:/b,upperdir=/up,workdir=/w
+43 22 0:51 / /far rw - overlay none rw,lowerdir=/a:/srv/my\\040photos/b,upperdir=/up
+`
+    const all = parseMounts(text)
+    const found = all.filter(mount => mayChangeUnseen(mount, all) && mount.type === 'overlay')
+    expect(found.map(({ path }) => path)).toEqual(['/far'])
   })
 })
 

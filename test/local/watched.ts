@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
+import { EventQueue } from '../../src/local/event-queue.ts'
 import type { WatchLoss } from '../../src/local/folder-watcher.ts'
 import { FolderWatcher } from '../../src/local/folder-watcher.ts'
 import { plant, tempFolder } from '../temp-folder.ts'
@@ -16,10 +17,11 @@ export class Watched {
   readonly losses: WatchLoss[] = []
   readonly #told = new EventEmitter().setMaxListeners(0)
 
-  private constructor(root: string, outside: string) {
+  private constructor(root: string, outside: string, queue: EventQueue) {
     this.root = root
     this.outside = outside
     this.watcher = new FolderWatcher(root, {
+      queue,
       onStale: folder => {
         this.stale.add(folder)
         this.#told.emit(`stale ${folder}`)
@@ -36,11 +38,12 @@ export class Watched {
     folders: string[],
     files: Record<string, string> = {},
     root = 'mirror',
+    queue = new EventQueue(),
   ): Promise<Watched> {
     const temp = tempFolder()
     for (const folder of folders) fs.mkdirSync(join(temp, root, folder), { recursive: true })
     plant(temp, { 'outside/': '', ...files })
-    const watched = new Watched(join(temp, root), join(temp, 'outside'))
+    const watched = new Watched(join(temp, root), join(temp, 'outside'), queue)
     onTestFinished(() => watched.watcher.close())
     await watched.watcher.watch(folders)
     return watched

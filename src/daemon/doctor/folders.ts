@@ -7,7 +7,7 @@ import { type Disk, realDisk } from '../../local/disk.ts'
 import { lossOf } from '../../local/folder-watcher.ts'
 import { rulesOfConfig } from '../../local/ignore-rules.ts'
 import { type FolderToLookAt, lookAtFolder, rulesWithin } from '../../local/look.ts'
-import { isRemote, type Mount, mountsOf, unescaped } from '../../local/mount-table.ts'
+import { isRemote, type Mount, mayChangeUnseen, mountsOf, unescaped } from '../../local/mount-table.ts'
 import { doubtOfRoot } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -131,15 +131,15 @@ export function checkMounts(
     const away = meant.filter(
       path => !mounted.has(path) && (isAtOrBelow(path, folder) || isAtOrBelow(folder, path)),
     )
-    const remote = mountsOf(mounts, folder).filter(isRemote)
+    const unseen = mountsOf(mounts, folder).filter(mount => mayChangeUnseen(mount, mounts))
     return [
       ...away.map(path =>
         fail('mounts', `${folder}: ${path} is in /etc/fstab and not mounted`, `mount ${shellWord(path)}`),
       ),
-      ...remote.map(({ path, type }) =>
+      ...unseen.map(({ path, type }) =>
         warn(
           'mounts',
-          `${folder}: ${path} is on other machines (${type}), which do not tell what they change there`,
+          `${folder}: ${path} (${type}) may change without telling, on another machine or beneath`,
           'Nothing to do: albumd looks there every minute; watch.poll chooses how often',
         ),
       ),

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts'
+import { EventQueue } from '../../local/event-queue.ts'
 import type { Clock } from '../../protocol/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Interruption, News, PassReport } from '../../sync/pass-request.ts'
@@ -11,6 +12,7 @@ import { isOpen, nextBorder } from '../report/upload-hours.ts'
 import { pauseAt } from '../state/pause.ts'
 import { type MirrorWatcher, openMirrorWatcher } from '../watch/mirror-watcher.ts'
 import { StaleFolders } from '../watch/stale-folders.ts'
+import { noticeStandstills } from '../watch/standstills.ts'
 import { watchRecord } from '../watch/watching.ts'
 import { type DueOptions, dueMs, restMs, type ScheduledAudit, SLICE_MS, sleepUntil } from './schedule.ts'
 
@@ -90,6 +92,8 @@ export class Loop {
       bus.on('doubtEnded', () => this.#mayDelete.ring()),
     ]
     const record = watchRecord(synced)
+    const events = new EventQueue()
+    const closed = new AbortController()
     for (const { folder: mirror } of config.mirrors)
       this.#watchers.set(
         mirror,
@@ -97,12 +101,14 @@ export class Loop {
           mirror,
           synced,
           stale: this.#stale,
+          queue: events,
           clock,
           say: bus.say,
           pollMs: config.watch?.poll ?? null,
           record: state => record(mirror, state),
         }),
       )
+    const standstills = noticeStandstills(clock, () => this.#stoodStill(), closed.signal)
     this.#lookAtEverything()
     try {
       // Otherwise each folder would be scanned a second time, because its watch began after its scan.
@@ -123,8 +129,15 @@ export class Loop {
       }
     } finally {
       for (const watcher of this.#watchers.values()) await watcher.close()
+      closed.abort()
+      await standstills
       for (const end of ends) end()
     }
+  }
+
+  #stoodStill(): void {
+    this.#options.bus.say('albumd stood still for some seconds, so it looks at all folders.')
+    for (const watcher of this.#watchers.values()) watcher.distrust()
   }
 
   #lookAtEverything(): void {

@@ -1,10 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { realPathOf } from '../../config/paths.ts'
+import type { EventQueue } from '../../local/event-queue.ts'
 import { FolderWatcher, OVERFLOW, type WatchLoss } from '../../local/folder-watcher.ts'
-import { isRemote, type Mount, mountsOf, readMounts } from '../../local/mount-table.ts'
+import { type Mount, mayChangeUnseen, mountsOf, readMounts } from '../../local/mount-table.ts'
 import type { Clock } from '../../protocol/clock.ts'
 import type { Scope } from '../../sync/pass-request.ts'
-import { folderAbove, isAtOrBelow, isBelow } from '../../sync/tree-path.ts'
+import { folderAbove, fullPath, isAtOrBelow, isBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { Bell } from '../bell.ts'
@@ -20,6 +21,8 @@ export interface MirrorWatcherOptions {
   mirror: string
   synced: Synced
   stale: StaleFolders
+  /** The queue of the process. */
+  queue: EventQueue
   clock: Clock
   say: (line: string) => void
   /** How often everything is scanned instead of being watched. Null: the mirror is watched. */
@@ -39,7 +42,7 @@ const POLL_MS = 60_000
 const POLL_SHARE = 1 / 10
 
 export function openMirrorWatcher(options: MirrorWatcherOptions) {
-  const { mirror, synced, stale, clock, say, pollMs, record, mounts = readMounts } = options
+  const { mirror, synced, stale, queue, clock, say, pollMs, record, mounts = readMounts } = options
   const ended = new AbortController()
   const end = ended.signal
   const named = new Set<string>()
@@ -50,6 +53,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   let following = Promise.resolve()
 
   const watcher = new FolderWatcher(mirror, {
+    queue,
     onStale: folder => stale.add(mirror, [folder]),
     onLost(lost) {
       if (lost === OVERFLOW) {
@@ -85,9 +89,9 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   }
 
   function foldersToPoll(): Scope {
-    if (pollMs !== null || area.remote().includes('')) return 'everything'
-    const remote = [...named].filter(path => area.remote().some(top => isAtOrBelow(path, top)))
-    return [...new Set([...remote, ...watcher.lost()])]
+    if (pollMs !== null || area.unseen().includes('')) return 'everything'
+    const unseen = [...named].filter(path => area.unseen().some(top => isAtOrBelow(path, top)))
+    return [...new Set([...unseen, ...watcher.lost()])]
   }
 
   async function followNow(): Promise<void> {
@@ -142,7 +146,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   function tellState(): void {
     if (end.aborted) return
     const lost = watcher.lost().length
-    const polled = pollMs !== null || area.remote().length > 0
+    const polled = (pollMs === null ? area.unseen() : ['']).map(folder => fullPath(mirror, folder))
     record({ folders: named.size - lost, lost, polled, loss: lost === 0 ? null : loss, overflowedAt })
   }
 
@@ -177,6 +181,11 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
       scanned.ring()
       follow()
     },
+    /** Nobody knows what happened in the folders: each is looked at, and watched anew. */
+    distrust() {
+      watcher.renew([''])
+      stale.add(mirror, 'everything')
+    },
     /** Ends all watches, also those that are being opened. */
     async close() {
       ended.abort()
@@ -200,7 +209,7 @@ function foldersToWatch(synced: Synced, mirror: string): Set<string> {
 /** What is mounted at, above and below a mirror's folder. */
 function openMirrorMounts(mirror: string, mounts: () => readonly Mount[], say: (line: string) => void) {
   const said = new Set<string>()
-  let remote: string[] = []
+  let unseen: string[] = []
   let root = ''
   let all: readonly Mount[] = []
   let known = new Map<string, string>()
@@ -215,13 +224,13 @@ function openMirrorMounts(mirror: string, mounts: () => readonly Mount[], say: (
     all = now
     const folderOf = ({ path }: Mount) => (path.startsWith(`${root}/`) ? path.slice(root.length + 1) : '')
     const mine = mountsOf(all, root)
-    const others = mine.filter(isRemote)
-    remote = others.map(folderOf)
+    const others = mine.filter(mount => mayChangeUnseen(mount, all))
+    unseen = others.map(folderOf)
     for (const mount of others) {
       const at = folderOf(mount) === '' ? mirror : mount.path
       const line =
-        `${at} is on a file system of other machines (${mount.type}), which does not tell what they change ` +
-        'there. So albumd scans all of it every minute, or less often where a scan takes long; watch.poll sets how often.'
+        `${at} is on a file system (${mount.type}) that may change without telling, on another machine or beneath. ` +
+        'So albumd scans all of it every minute, or less often where a scan takes long; watch.poll sets how often.'
       if (!said.has(line)) say(line)
       said.add(line)
     }
@@ -229,8 +238,8 @@ function openMirrorMounts(mirror: string, mounts: () => readonly Mount[], say: (
   }
 
   return {
-    /** Folders on file systems that other machines may write to. '' is the root. */
-    remote: () => remote,
+    /** Folders that may change without an event. '' is the root. */
+    unseen: () => unseen,
     /** Folders where something was mounted or unmounted since the last call. '': the root itself is another folder now. */
     changed(): string[] {
       const before = known

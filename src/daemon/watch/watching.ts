@@ -10,8 +10,11 @@ export interface Watching {
   folders: number
   /** Folders that can't be watched; they are polled every minute. */
   lost: number
-  /** Whether something is polled for another reason than a failed watch: `watch.poll`, or other machines' files. */
+  /** Whether something is polled for another reason than a failed watch: `watch.poll`, or a file system that may change
+   * without telling. */
   polled: boolean
+  /** Where. */
+  polled_folders: string[]
   /** Why folders can't be watched. */
   reason: string | null
   remedy: string | null
@@ -20,7 +23,9 @@ export interface Watching {
 }
 
 /** How one mirror is watched. */
-export interface WatchState extends Omit<Watching, 'reason' | 'remedy' | 'overflowed_at'> {
+export interface WatchState extends Pick<Watching, 'folders' | 'lost'> {
+  /** What is polled for another reason than a failed watch. */
+  polled: string[]
   /** Why folders can't be watched. */
   loss: WatchLoss | null
   /** When the kernel's queue of events last overflowed. */
@@ -54,7 +59,8 @@ function sumOf(states: WatchState[]) {
   return {
     folders: states.reduce((sum, { folders }) => sum + folders, 0),
     lost: states.reduce((sum, { lost }) => sum + lost, 0),
-    polled: states.some(({ polled }) => polled),
+    polled: states.some(({ polled }) => polled.length > 0),
+    polled_folders: states.flatMap(({ polled }) => polled).sort(),
     loss: states.find(({ loss }) => loss !== null)?.loss ?? null,
     overflowed_at: overflows.length === 0 ? null : isoTime(Math.max(...overflows)),
   }

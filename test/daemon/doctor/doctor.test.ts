@@ -89,6 +89,13 @@ describe('the mounts', () => {
     expect(checkMounts(config, [root], 'x /srv/photos2 vfat\n')).toMatchObject([{ status: 'pass' }])
   })
 
+  it('warn of pictures on a file system that may change without an event', () => {
+    const unions = ['/srv', '/var/lib'].map(path => ({ id: '2', path, type: 'fuse.mergerfs' }))
+    expect(checkMounts(config, [root, ...unions], '')).toMatchObject([
+      { status: 'warn', message: expect.stringContaining('/srv (fuse.mergerfs)') },
+    ])
+  })
+
   it('warn of pictures on a network file system, and fail for a state on one', () => {
     const nfs = (path: string) => ({ id: '2', path, type: 'nfs4' })
     expect(checkMounts(config, [root, nfs('/srv')], '')).toMatchObject([{ status: 'warn' }])

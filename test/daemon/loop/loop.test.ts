@@ -212,7 +212,8 @@ describe('the daemon', () => {
     await clock.pass(HOUR)
     clock.jump(5 * HOUR)
     await clock.pass(MINUTE)
-    expect(passes.map(({ scope }) => scope)).toEqual(['everything', 'everything'])
+    // Then the watch of the root begins anew.
+    expect(passes.map(({ scope }) => scope)).toEqual(['everything', 'everything', ['']])
   })
 
   it('goes on with a due audit while nothing else is due, and interrupts it for other work', async () => {

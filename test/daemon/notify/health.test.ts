@@ -45,6 +45,7 @@ const watching = (lost: number) => ({
   folders: 9,
   lost,
   polled: false,
+  polled_folders: [],
   reason: 'the limit is reached',
   remedy: 'raise it',
   overflowed_at: null,

@@ -53,7 +53,7 @@ describe('a watched mirror', () => {
     const { root, synced, mirror, watcher, told, state } = watch(['', 'a'])
     watcher.follow()
     await told('a')
-    expect(state()).toMatchObject({ folders: 2, lost: 0, loss: null, polled: false })
+    expect(state()).toMatchObject({ folders: 2, lost: 0, loss: null, polled: [] })
     mkdirSync(join(root, 'b'))
     synced.commitNow(tx => tx.folders.gone(synced.folders.at(mirror, 'a')!.id))
     synced.commitNow(tx => tx.folders.add(mirror, 'b'))
@@ -128,7 +128,7 @@ describe('a polled mirror', () => {
     expect(heard()).toEqual([])
     await clock.pass(1)
     await told('everything')
-    expect(state()).toMatchObject({ folders: 0, lost: 0, polled: true })
+    expect(state()).toMatchObject({ folders: 0, lost: 0, polled: [root] })
     // The scan takes this long.
     await clock.pass(40_000)
     expect(heard()).toEqual([])

@@ -9,6 +9,7 @@ import {
 } from '../../../src/daemon/watch/mirror-watcher.ts'
 import { StaleFolders } from '../../../src/daemon/watch/stale-folders.ts'
 import type { WatchState } from '../../../src/daemon/watch/watching.ts'
+import { EventQueue } from '../../../src/local/event-queue.ts'
 import type { Scope } from '../../../src/sync/pass-request.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../../src/synced/synced.ts'
@@ -68,6 +69,7 @@ export function watchMirror(
     mirror: root,
     synced,
     stale,
+    queue: new EventQueue(),
     clock,
     say: line => said.push(line),
     pollMs: null,

@@ -16,6 +16,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png, some } from '../../pictures.ts'
@@ -263,3 +264,17 @@ function handsIn({ home }: Stage) {
 }
 
 type Hands = ReturnType<typeof handsIn>
+
+it('everything is looked at once after the process stood still', { timeout: 60_000 }, async () => {
+  const stage = await setStage()
+  stage.write('a.png', some())
+  const daemon = startDaemon(stage)
+  await daemon.told('picture_uploaded')
+  const scans = () => daemon.events().filter(({ event }) => event === 'scan_finished').length
+  const before = scans()
+  daemon.kill('SIGSTOP')
+  await pause(5000)
+  daemon.kill('SIGCONT')
+  await daemon.told('scan_finished', before + 1)
+  expect(await daemon.stop()).toBe(0)
+})
