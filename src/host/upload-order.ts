@@ -31,7 +31,10 @@ for (const [mime, format] of Object.entries(OTHER_MIME_TYPES)) DELIVERED_AS.set(
 export function readUploadOrder(body: Body): UploadOrder {
   const file = readFile(body)
   const skips = flag(body, 'skip_dimension_check')
-  const declared = readDimensions(body, !skips && !exemptFromDimensions(file.mime))
+  const isExempt = exemptFromDimensions(file.mime)
+  const given = readDimensions(body, !skips && !isExempt)
+  // Clients that can't read a TIFF declare 200 × 200 of it.
+  const declared = isExempt ? NONE : given
   return { ...file, ...declared, compares: skips ? 0 : 1, albumId: optionalString(body, 'album_id') }
 }
 

@@ -98,10 +98,19 @@ export interface CreateAlbumRequest {
 
 const succeeded = z.literal(true)
 
+function isFlat(answer: unknown): answer is { success?: unknown } {
+  return typeof answer === 'object' && answer !== null && 'upload_url' in answer && !('data' in answer)
+}
+
 /** What each endpoint answers when it succeeds. */
 export const answers = {
-  upload: z.object({ success: succeeded, data: z.object({ upload_url: reference, cdn_url: addressRead }) }),
-  send: z.object({ success: succeeded, image_id: idRead, cdn_url: addressRead }),
+  /** Some hosts answer step 1 flat, as §4.2 shows step 2. */
+  upload: z.preprocess(
+    answer => (isFlat(answer) ? { success: answer.success, data: answer } : answer),
+    z.object({ success: succeeded, data: z.object({ upload_url: reference, cdn_url: addressRead }) }),
+  ),
+  /** Some hosts say no more than that it has succeeded. */
+  send: z.object({ success: succeeded, image_id: idRead.optional(), cdn_url: addressRead }),
   presign: z.object({ upload_token: z.string().min(1), upload_url: reference, image_id: idRead }),
   /** §4.3.2 shows no answer to step 2 in the presign form. The id may be missing, because step 1 has told it. */
   sendPresigned: z

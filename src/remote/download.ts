@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { because, codeOf, type Reason } from '../words/reasons.ts'
 import { paceOf } from './gate/rate-window.ts'
 import type { Delivered } from './host.ts'
-import { type Address, deliveryAddress, parseAddress } from './http/address.ts'
+import { type Address, deliveryAddress, parseAddress, wholeAddress } from './http/address.ts'
 import type { HttpOptions, HttpRequest, TransportError } from './http/exchange.ts'
 import { Http } from './http/http.ts'
 
@@ -64,8 +64,12 @@ export function openDownloads({ baseUrl, ...options }: DownloadOptions) {
 
 type DeliveryRequest = Omit<HttpRequest, 'method' | 'address' | 'body'>
 
-/** Fetches a delivery address and hashes the bytes. Sends no API key and follows no redirect. `base`: {base_url}, which
- * decides whether a loopback address may be used (§5.4). Rejects with the error that `onChunk` throws. */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+/** How many redirects are followed. */
+const REDIRECTS_MOST = 3
+
+/** Fetches a delivery address and hashes the bytes. Sends no API key, and follows redirects to addresses that may be used
+ * (§5.4). `base`: {base_url}, which decides whether a loopback address may. Rejects with the error that `onChunk` throws. */
 export async function download(
   http: Http,
   base: Address,
@@ -73,10 +77,6 @@ export async function download(
   request: DeliveryRequest,
   signal: AbortSignal,
 ): Promise<Downloaded> {
-  const usable = deliveryAddress(url, base)
-  const address = usable && parseAddress(usable)
-  if (!address)
-    return { ok: false, code: 'HOST_ADDRESS', message: because('address_not_https', { field: 'cdn_url' }) }
   const sum = createHash('sha256')
   let size = 0
   const onChunk = (chunk: Uint8Array) => {
@@ -86,10 +86,21 @@ export async function download(
   }
   // A cache may hold the image compressed, and the hash must be that of the image. So an uncompressed answer is asked for.
   const headers = { ...request.headers, 'accept-encoding': 'identity' }
-  const result = await http.exchange({ ...request, headers, method: 'GET', address, onChunk }, signal)
-  if (result.kind === 'cancelled')
-    return { ok: false, code: 'CANCELLED', message: because('request_cancelled') }
-  if (result.kind === 'silence') return { ok: false, code: result.code, message: result.message }
-  const { retryAfterMs } = paceOf(result.headers)
-  return { ok: true, status: result.status, size, sha256: sum.digest(), retryAfterMs }
+  let [next, field] = [url, 'cdn_url']
+  for (let redirects = 0; ; redirects++) {
+    const usable = deliveryAddress(next, base)
+    const address = usable && parseAddress(usable)
+    if (!address) return { ok: false, code: 'HOST_ADDRESS', message: because('address_not_https', { field }) }
+    const result = await http.exchange({ ...request, headers, method: 'GET', address, onChunk }, signal)
+    if (result.kind === 'cancelled')
+      return { ok: false, code: 'CANCELLED', message: because('request_cancelled') }
+    if (result.kind === 'silence') return { ok: false, code: result.code, message: result.message }
+    const { location } = result.headers
+    const leads = location !== undefined && REDIRECTS.has(result.status) && redirects < REDIRECTS_MOST
+    if (leads) [next, field] = [wholeAddress(location, address), 'location']
+    else {
+      const { retryAfterMs } = paceOf(result.headers)
+      return { ok: true, status: result.status, size, sha256: sum.digest(), retryAfterMs }
+    }
+  }
 }

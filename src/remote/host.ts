@@ -128,7 +128,8 @@ export interface Credential {
 }
 
 export interface Sent {
-  imageId: string
+  /** Null when the host has not told it. */
+  imageId: string | null
   /** The delivery address. Null when the host has not told it, or when it may not be used (§5.4). */
   cdnUrl: string | null
 }

@@ -209,7 +209,7 @@ export class Uploads {
       const aged = isRefused && this.#line.lives.mayBeTooOld(passage.age)
       return aged ? { ok: false, failure: { ...sent.failure, aged } } : sent
     }
-    const { image_id = promised!, cdn_url } = sent.value
+    const { image_id = promised, cdn_url } = sent.value
     const cdnUrl = cdn_url === undefined ? null : deliveryAddress(cdn_url, base)
     const isSecret = cdnUrl !== null && [apiKey, credential.uploadUrl].some(secret => cdnUrl.includes(secret))
     return { ok: true, value: { imageId: image_id, cdnUrl: isSecret ? null : cdnUrl } }

@@ -215,6 +215,7 @@ export const REASON_WORDS = {
     `Nothing was recorded from ${localTime(from)} ${to === null ? 'on' : `to ${localTime(to)}`}, because an older state was put back${to === null ? '. The next audit ends this gap' : ''}`,
   same_bytes_sent: 'the same bytes were sent before, and it is not known whether they arrived',
   id_of_another: 'the host answered with the id of another picture',
+  answer_without_id: 'the host took the picture and did not say which image_id it has',
   album_asked_for:
     'Album "{name}" was asked for and is not listed yet; albumd looks again before it makes another',
   album_of_several:

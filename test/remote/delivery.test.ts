@@ -15,13 +15,28 @@ test('a delivered picture gives its hash and size, and is asked for without the 
   expect(delivered.ok && delivered.sha256.toString('hex')).toBe(sha256(bytesOf(SIZE)))
 })
 
-test('a missing picture and a redirect give their status', async () => {
+test('a missing picture gives its status', async () => {
+  const origin = await serve((_, response) => void response.writeHead(404).end())
+  expect(await clientOf(origin).fetchDelivered(`${origin}/gone`, 10, never)).toMatchObject({ status: 404 })
+})
+
+test('redirects are followed three times, without the key, and only to an address that may be used', async () => {
+  const urls: string[] = []
   const origin = await serve((request, response) => {
-    response.writeHead(request.url === '/gone' ? 404 : 302, { location: '/elsewhere' }).end()
+    expect(request.headers['x-api-key']).toBeUndefined()
+    urls.push(request.url!)
+    const left = Number(request.url!.slice(1))
+    if (left === 0) return void response.end(bytesOf(9))
+    const location = left === 9 ? 'http://images.example.com/i/1' : left % 2 ? `/${left - 1}` : `${left - 1}`
+    response.writeHead(left % 2 ? 302 : 307, { location }).end('moved')
   })
-  const host = clientOf(origin)
-  expect(await host.fetchDelivered(`${origin}/gone`, 10, never)).toMatchObject({ ok: true, status: 404 })
-  expect(await host.fetchDelivered(`${origin}/moved`, 10, never)).toMatchObject({ ok: true, status: 302 })
+  const get = (path: string) => clientOf(origin).fetchDelivered(`${origin}/${path}`, 9, never)
+  const delivered = await get('3')
+  expect(delivered).toMatchObject({ ok: true, status: 200, size: 9 })
+  expect(delivered.ok && delivered.sha256.toString('hex')).toBe(sha256(bytesOf(9)))
+  expect(urls).toEqual(['/3', '/2', '/1', '/0'])
+  expect(await get('4')).toMatchObject({ ok: true, status: 302 })
+  expect(await get('9')).toMatchObject({ ok: false, code: 'HOST_ADDRESS' })
 })
 
 test('an answer with more bytes than allowed is cut off', async () => {

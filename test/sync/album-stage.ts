@@ -112,7 +112,7 @@ export async function putImage(
   }
   return given(
     await host.send(credential, { fileName: name, mime, size: bytes.byteLength, chunks, bytes }, never),
-  ).imageId
+  ).imageId!
 }
 
 /** Makes an album. Answers its id. */

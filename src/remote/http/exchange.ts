@@ -41,7 +41,8 @@ export interface HttpRequest {
   onStart?(): void
   /** When an answer has more bytes than this, the connection is closed, and the request has failed (HOST_ANSWER). */
   answerMax?: number
-  /** Gets the answer's bytes as they come. When it throws, it gets no more. The `body` of the result is empty. */
+  /** Gets the bytes of an answer with the status 200 as they come. When it throws, it gets no more. Then, and for all other
+   * answers, the `body` of the result is empty. */
   onChunk?(chunk: Uint8Array): void
 }
 
@@ -187,8 +188,8 @@ export function exchange(
         answer.bytes += chunk.byteLength
         if (answer.bytes > answerMax)
           silence({ code: 'HOST_ANSWER', message: because('answer_too_long', { where, most: answerMax }) })
-        else if (onChunk) tried(() => onChunk(chunk))
-        else answer.chunks.push(chunk)
+        else if (!onChunk) answer.chunks.push(chunk)
+        else if (answer.status === 200) tried(() => onChunk(chunk))
       },
       onResponseEnd() {
         const { status, headers, chunks } = answer

@@ -25,6 +25,13 @@ export function belowBase(base: string, id: string): string {
   return `${base.replace(/\/+$/, '')}${DELIVERY_PATH}${encodeURIComponent(id)}`
 }
 
+/** The id of the image at a delivery address; null when nobody has shown how addresses are built. */
+export function idIn(synced: Records, address: string): string | null {
+  const base = synced.meta.get('cdn_base')
+  const id = address.slice(address.lastIndexOf('/') + 1)
+  return confirmedPattern(synced)?.idOf(address) ?? (base && belowBase(base, id) === address ? id : null)
+}
+
 /** Wraps a host, so that its delivery base is recorded whenever a listing names a new one. */
 export function rememberingDelivery(host: ImageHost, synced: Synced): ImageHost {
   return hostWith(host, {

@@ -13,6 +13,7 @@ export {
   confirmedPattern,
   delivers,
   deliveryAddresses,
+  idIn,
   names,
   rememberingDelivery,
 } from './delivery.ts'

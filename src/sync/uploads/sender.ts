@@ -13,7 +13,7 @@ import type { Bytes, ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
-import { delivers } from '../listing/index.ts'
+import { delivers, idIn } from '../listing/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { type Parcel, resultOfRefusal, type UploadResult, type UploadRun } from './upload-job.ts'
 
@@ -65,7 +65,7 @@ async function sendOnce(
   parcel: Parcel,
   declaration: Declaration,
   signal: AbortSignal,
-): Promise<Outcome<Sent>> {
+): Promise<Outcome<Stored>> {
   const granted = await requestCredential(run, parcel, declaration, signal)
   if (!granted.ok) return granted
   const { album, ...credential } = granted.value
@@ -114,7 +114,7 @@ async function sendBytes(
   declaration: Declaration,
   credential: Credential,
   signal: AbortSignal,
-): Promise<Outcome<Sent>> {
+): Promise<Outcome<Stored>> {
   const { synced, host, clock, quota } = run
   const { job, open, picture, album } = parcel
   const { folder, name } = job.file
@@ -143,7 +143,7 @@ async function sendBytes(
   const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
   const answer = await notArrived(
     run,
-    keepingPromise(await host.send(credential, body, signal), credential),
+    keepingPromise(run, await host.send(credential, body, signal), credential),
     {
       cdnUrl: credential.cdnUrl,
       bytes: { hash: open.hash, size },
@@ -184,21 +184,36 @@ async function sendBytes(
  * credential may have been used by another copy of the request. Then the promised address may deliver the picture. */
 async function notArrived(
   { host }: UploadRun,
-  answer: Outcome<Sent>,
+  answer: Outcome<Stored>,
   { cdnUrl, bytes, signal }: { cdnUrl: string | null; bytes: Bytes; signal: AbortSignal },
-): Promise<Outcome<Sent>> {
+): Promise<Outcome<Stored>> {
   if (answer.ok || !answer.failure.aged || cdnUrl === null) return answer
   const hasArrived = await delivers(host, cdnUrl, bytes, signal)
   return hasArrived ? { ok: false, failure: { ...answer.failure, remedy: 'find_out' } } : answer
 }
 
-/** Puts the address that step 1 promised into an answer that names no address. */
-function keepingPromise(sent: Outcome<Sent>, { cdnUrl }: Credential): Outcome<Sent> {
-  return sent.ok ? { ok: true, value: { ...sent.value, cdnUrl: sent.value.cdnUrl ?? cdnUrl } } : sent
+/** Puts the address that step 1 promised into an answer that names no address, and the id that the address shows into one that
+ * names no id. Where neither shows it, recovery finds the image in its album. */
+function keepingPromise({ synced }: UploadRun, sent: Outcome<Sent>, promised: Credential): Outcome<Stored> {
+  if (!sent.ok) return sent
+  const cdnUrl = sent.value.cdnUrl ?? promised.cdnUrl
+  const imageId = sent.value.imageId ?? (cdnUrl === null ? null : idIn(synced, cdnUrl))
+  return imageId === null ? { ok: false, failure: withoutId } : { ok: true, value: { imageId, cdnUrl } }
+}
+
+type Stored = Sent & { imageId: string }
+
+/** It concerns no other upload, so that these go on. */
+const withoutId: HostFailure = {
+  remedy: 'find_out',
+  endpoint: 'send',
+  code: 'HOST_ANSWER',
+  message: because('answer_without_id'),
+  repeated: true,
 }
 
 /** Rejects an answer with the id of an image whose bytes are known to be others. An example: a node answers twice. */
-function notAnothers(sent: Outcome<Sent>, known: ImageRow | undefined, open: OpenPicture): Outcome<Sent> {
+function notAnothers(sent: Outcome<Stored>, known: ImageRow | undefined, open: OpenPicture): Outcome<Stored> {
   const isAnothers = known !== undefined && known.proof !== 'none' && !known.hash.equals(open.hash)
   return isAnothers ? { ok: false, failure: idOfAnother } : sent
 }
