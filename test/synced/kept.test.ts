@@ -21,6 +21,22 @@ it('what was read of a table is what was committed, also after a change that thr
   expect([mirrors.of('/other'), folders.byId(id)!.ignore_gone]).toEqual([undefined, 0])
 })
 
+it('a fact is what was committed, also after a change of it that threw', async () => {
+  const { commit, meta } = emptyState()
+  await commit(tx => tx.meta.set('audit_slot', 1))
+  expect([meta.get('audit_slot'), meta.get('paused')]).toEqual([1, null])
+  const thrown = commit(tx => {
+    tx.meta.set('audit_slot', 2)
+    tx.meta.set('paused', true)
+    expect([tx.meta.get('audit_slot'), tx.meta.get('paused')]).toEqual([2, true])
+    throw new Error('no')
+  })
+  await expect(thrown).rejects.toThrow('no')
+  expect([meta.get('audit_slot'), meta.get('paused')]).toEqual([1, null])
+  await commit(tx => tx.meta.clear('audit_slot'))
+  expect(meta.get('audit_slot')).toBeNull()
+})
+
 it('a row is removed of a table that was empty a moment ago', async () => {
   const { commit, waits } = emptyState()
   const file = { folder: 1, name: 'a.png' }
