@@ -16,7 +16,7 @@ describe('the pages', async () => {
       if (first.startsWith('-')) return !COMMON.includes(first.replace(/^-+/, ''))
       const command = known.get(`${first} ${second}`) ?? known.get(first)
       const names = new Set([...COMMON, ...(command?.options.map(([name]) => name) ?? [])])
-      const given = [...line.split(' -- ')[0]!.matchAll(/ --?([a-z][a-z-]*)/g)].map(([, name]) => name!)
+      const given = [...line.split(/ -- | \| /)[0]!.matchAll(/ --?([a-z][a-z-]*)/g)].map(([, name]) => name!)
       return command === undefined || given.some(name => !names.has(name.replace(/^no-/, '')))
     })
     expect(unknown).toEqual([])
