@@ -23,8 +23,6 @@ export interface HostOptions extends HostChoices {
   listen: { host: string; port: number }
   apiKeys: readonly string[]
   tls: boolean
-  /** {site_url}, where other machines reach the host. Without it, clients get the address that the host listens on. */
-  publicUrl?: string
   clock?: HostClock
   /** Called with each error that is the host's own fault and not a request's. */
   onFault?: (error: Error) => void
@@ -46,11 +44,6 @@ const HEADERS_MAX = 10_000
 
 /** A request with its body must arrive within a credential's life plus this many milliseconds. */
 const REQUEST_MARGIN = 30_000
-
-/** The name or address in a URL, without the brackets that a URL puts around an IPv6 address. */
-function hostOf(url: string): string {
-  return new URL(url).hostname.replace(/^\[|\]$/g, '')
-}
 
 /** Ignores the error of mkdir for a folder that exists already. */
 function unlessThere(error: NodeJS.ErrnoException): void {
@@ -75,14 +68,13 @@ export async function startHost(options: HostOptions): Promise<RunningHost> {
     const ports = { db, pictures, clock: options.clock ?? systemClock, random: randomBytes }
     const service = openHostService(ports, options.apiKeys, settings)
     held.push(service.settled)
-    const { publicUrl, listen: own } = options
-    const names = publicUrl === undefined ? [own.host] : [own.host, hostOf(publicUrl)]
-    const certificate = tls ? await serverCertificate(data, names) : null
+    const { listen: own } = options
+    const certificate = tls ? await serverCertificate(data, [own.host]) : null
     const requestMax = settings.credentialTtlMs + REQUEST_MARGIN
     const server = createServer(certificate, { headers: HEADERS_MAX, request: requestMax })
     const port = await listen(server, own.host, own.port)
     held.push(() => close(server))
-    const addresses = addressesAt(publicUrl ?? ownSiteUrl(tls, own.host, port))
+    const addresses = addressesAt(ownSiteUrl(tls, own.host, port))
     const { readings } = settings
     const onFault = options.onFault ?? (() => {})
     serve(server, createApp(service, { addresses, readings, onFault }))

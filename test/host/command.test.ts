@@ -81,25 +81,16 @@ test('the data folder is made with the folders above it', async () => {
   expect(readdirSync(data)).toContain('host.db')
 })
 
-test.each([
-  ['0.0.0.0:0', []],
-  ['[::]:0', []],
-  ['localhost.example:0', []],
-  ['127.0.0.1:0', ['--public-url', 'http://images.test']],
-])('plain HTTP at %s %j is refused without --insecure', async (listen, args) => {
+test.each(['0.0.0.0:0', '[::]:0', 'localhost.example:0'])('plain HTTP at %s is refused', async listen => {
   const data = tempFolder()
-  const line = ['host', '--data', data, '--api-key', 'k', '--no-tls', '--listen', listen, ...args]
+  const line = ['host', '--data', data, '--api-key', 'k', '--no-tls', '--listen', listen]
   const { exitCode, lines } = await refusalOf(line)
   expect([exitCode, lines.split('\n').length], lines).toEqual([2, 1])
-  expect(lines).toContain('--insecure')
+  expect(lines).toContain('--no-tls')
   expect(readdirSync(data)).toEqual([])
 })
 
 test.each([
-  ['--public-url', 'images.test'],
-  ['--public-url', 'http://127.0.0.1'],
-  ['--public-url', 'https://images.test/api/v1'],
-  ['--public-url', 'https://k@images.test'],
   ['--rates', 'upload'],
   ['--rates', 'upload=0'],
   ['--rates', 'put=1'],

@@ -39,7 +39,7 @@ export async function* findingsOf(flag: string | undefined, signal: AbortSignal)
   try {
     const file = findConfig(process.env, process.cwd(), flag)
     const config = await readConfig(file)
-    yield* checkConfigFile(file, config)
+    yield checkConfigFile(file)
     const askDaemon = async () => (await import('../../page/ask.ts')).askPage(config)
     yield* examine(file, config, process.env, signal, askDaemon)
   } catch (error) {

@@ -24,7 +24,7 @@ export const putCommand = configCommand(
       .example('$0 put ~/Pictures/Holiday/a.jpg', 'Its address on standard output, once it is on the host')
       .epilogue(
         'It sends each picture at once, and prints one address a line, in the order of the arguments. A picture that could not be sent has no line, so with several ' +
-          'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Without run, put runs notify.on_upload after it has printed the addresses, and waits for its end. Nothing else is sent, and nothing is deleted: the image of a picture that put finds gone or replaced goes with the next sync, or after the grace of run. The command does not wait for a ' +
+          'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Without run, put runs notify.on_upload after it has printed the addresses, and waits for its end, before it writes what --json asks for. Nothing else is sent, and nothing is deleted: the image of a picture that put finds gone or replaced goes with the next sync, or after the grace of run. The command does not wait for a ' +
           'picture that can not be sent now, such as one that is gone, empty or still being written: the picture is named on standard error ' +
           'with the reason, and the command ends with 3, or with 5 where the host refused the key. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
@@ -33,8 +33,7 @@ export const putCommand = configCommand(
     const ready = await readyToSend(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
     const paths = places.map(pathOfPlace)
-    const object = json ? objectPrinter(paths) : null
-    const known = object?.known ?? addressPrinter(paths)
+    const known = json ? () => {} : addressPrinter(paths)
     const before = await results(config, places, null)
     for (const { path, cdn_url } of before) if (cdn_url !== null) known(path, cdn_url)
     const isThere = before.every(({ cdn_url }) => cdn_url !== null)
@@ -42,7 +41,6 @@ export const putCommand = configCommand(
       isThere || ready.length === 0
         ? null
         : await send(config, ready, interrupts, { say: quiet ? () => {} : sayAside, known })
-    if (object?.isPrinted()) return EXIT.inSync
     const sent = ended === null ? before : await results(config, places, ended)
     if (json) printJson({ pictures: sent })
     else
@@ -71,20 +69,6 @@ function addressPrinter(paths: readonly string[]): (path: string, address: strin
       printed.add(n)
     }
   }
-}
-
-/** Prints one object for all pictures once each has its address, because a program need not wait for `notify.on_upload`.
- * `isPrinted`: whether it has. */
-function objectPrinter(paths: readonly string[]) {
-  const addresses = new Map<string, string>()
-  const isPrinted = () => paths.every(path => addresses.has(path))
-  const known = (path: string, address: string | null) => {
-    if (address === null || isPrinted()) return
-    addresses.set(path, address)
-    const sent = (path: string): Sent => ({ path, cdn_url: addresses.get(path)!, code: null, reason: null })
-    if (isPrinted()) printJson({ pictures: paths.map(sent) })
-  }
-  return { known, isPrinted }
 }
 
 function pathOfPlace({ mirror, path }: MirrorLocation): string {

@@ -18,18 +18,11 @@ export const OPTIONS = {
     array: true,
   },
   listen: { ...valued('Address and port'), default: '127.0.0.1:8443' },
-  'public-url': valued(
-    'The address at which other machines reach it, such as https://images.lan:8443; its certificate is valid for that name',
-    'what it listens on',
-  ),
   tls: {
     type: 'boolean',
     default: true,
     describe: 'Whether it speaks TLS; --no-tls: plain HTTP, on loopback addresses alone',
   },
-  insecure: flag(
-    'With --no-tls: serve other machines too, although everybody on the way can read their keys',
-  ),
   plan: { choices: PLANS, default: 'professional' as Plan, describe: 'The plan of the accounts' },
   'plans-from': {
     choices: ['professional', 'flagship'] as const,

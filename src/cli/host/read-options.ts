@@ -11,8 +11,7 @@ import type { HostArgs } from './options.ts'
 /** What the arguments ask for. Throws Problem. */
 export function readOptions(args: HostArgs): HostOptions {
   const listen = readListen(args.listen)
-  const site = args['public-url'] === undefined ? null : readSite(args['public-url'])
-  refuseInsecure(args, listen.host, site)
+  refuseInsecure(args, listen.host)
   const quota = args['daily-quota']
   const [fileSize, storage] = [args['max-file-size'], args['storage-limit']]
   return {
@@ -26,7 +25,6 @@ export function readOptions(args: HostArgs): HostOptions {
     dayBegins: checked('day-begins', args['day-begins'], quotaReset),
     defaultAlbum: readDefaultAlbum(args['default-album'] ?? ''),
     requestsPerSecond: args.rates === undefined ? {} : readRates(args.rates),
-    ...(site && { publicUrl: site.origin }),
     ...(quota !== undefined && { dailyQuota: readCount('daily-quota', quota) }),
     ...(fileSize !== undefined && { maxFileSize: readSize('max-file-size', fileSize) }),
     ...(storage !== undefined && { storageLimit: readSize('storage-limit', storage) }),
@@ -56,28 +54,11 @@ function readListen(written: string): HostOptions['listen'] {
   return { host: (listen.six ?? listen.host)!, port: Number(listen.port) }
 }
 
-/** Reads {site_url}, which must be an origin: an address without a path. */
-function readSite(written: string): URL {
-  // The URL parser drops line breaks without an error.
-  const url = /\s/.test(written) ? null : URL.parse(written)
-  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
-  if (!url || !isWeb || url.username || url.password || url.href !== `${url.origin}/`)
-    throw wrong('public-url', `"${written}" must be like https://images.lan:8443, with nothing behind it`)
-  return url
-}
-
-/** Refuses plain HTTP to other machines (§5.4: only HTTPS). With --insecure plain HTTP is allowed. */
-function refuseInsecure(args: HostArgs, host: string, site: URL | null): void {
-  if (site?.protocol === 'http:' && args.tls)
-    throw wrong('public-url', 'begins with http://, and the host speaks TLS. Say https://, or --no-tls too')
-  if (args.tls || args.insecure) return
-  const risk = 'to other machines, with the keys readable to all between. --insecure allows it'
+/** Refuses plain HTTP to other machines (§5.4: only HTTPS). */
+function refuseInsecure({ tls, listen }: HostArgs, host: string): void {
   const own = URL.parse(host.includes(':') ? `http://[${host}]` : `http://${host}`)
-  if (!own || !isLoopback(own))
-    throw wrong('no-tls', `and --listen ${args.listen} would serve plain HTTP ${risk}`)
-  // When the address begins with https://, a proxy in front of the host speaks TLS.
-  if (site?.protocol === 'http:' && !isLoopback(site))
-    throw wrong('no-tls', `and --public-url ${site.origin} would serve plain HTTP ${risk}`)
+  if (tls || (own && isLoopback(own))) return
+  throw wrong('no-tls', `and --listen ${listen} would let all on the way to other machines read the keys`)
 }
 
 function readCount(option: string, written: string): number {

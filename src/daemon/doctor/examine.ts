@@ -1,5 +1,4 @@
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { ConfigError } from '../../config/config-error.ts'
 import {
   keyFileOf,
@@ -204,35 +203,15 @@ function findAccess(config: Config, env: NodeJS.ProcessEnv): Access {
   return { key: found?.key ?? null, ca, store, findings }
 }
 
-/** Whether other users can change the config, which names commands, or read it: a heartbeat's address may be secret. */
-export function* checkConfigFile(file: string, { notify, state_dir }: Config): Generator<Finding> {
-  if (process.platform === 'win32') return yield pass('config', file)
-  const { mode, uid } = statSync(file)
-  const mayChange = (mode & 0o022) !== 0
-  const mayReadSecret = (mode & 0o004) !== 0 && notify.heartbeat !== undefined
-  if (mayChange)
-    yield warn(
-      'config',
-      `${file}: other users can change it, and with it what albumd runs and deletes`,
-      `chmod go-w ${shellWord(file)}`,
-    )
-  if (mayReadSecret)
-    yield warn(
-      'config',
-      `${file}: other users can read it, and notify.heartbeat is a secret`,
-      closedToOthers(file, uid, state_dir),
-    )
-  if (!mayChange && !mayReadSecret) yield pass('config', `${file}: no mistakes`)
-}
-
-/** The commands that leave the config to its owner and to albumd, which may run as another user. */
-function closedToOthers(file: string, uid: number, stateDir: string): string {
-  const word = shellWord(file)
-  const state = orNull(() => statSync(stateDir))
-  const isOwn = state === null || state.uid === uid
-  const group = resolve(file).startsWith('/etc/albumd/') ? 'albumd' : isOwn ? null : state.gid
-  if (group === null) return `chmod o-r ${word}`
-  return `sudo chgrp ${group} ${word} && sudo chmod 640 ${word}`
+/** Whether other users can change the config, which names commands. */
+export function checkConfigFile(file: string): Finding {
+  if (process.platform === 'win32') return pass('config', file)
+  if ((statSync(file).mode & 0o022) === 0) return pass('config', `${file}: no mistakes`)
+  return warn(
+    'config',
+    `${file}: other users can change it, and with it what albumd runs and deletes`,
+    `chmod go-w ${shellWord(file)}`,
+  )
 }
 
 /** The API key as albumd finds it. Null: systemd hands it to the service. Throws ConfigError. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load-config.ts'
 import { judgeDaemon } from '../../../src/daemon/doctor/endpoints.ts'
-import { checkConfigFile, findKey } from '../../../src/daemon/doctor/examine.ts'
+import { findKey } from '../../../src/daemon/doctor/examine.ts'
 import {
   checkGuards,
   checkMounts,
@@ -36,23 +36,6 @@ describe('the clock', () => {
     expect(against(date)).toMatchObject({ status, message: expect.stringContaining(words) })
   })
 })
-
-it.runIf(process.getuid?.() === 0)(
-  'a config with a secret is closed to others in a way that albumd can still read it',
-  () => {
-    const home = tempFolder()
-    const [file, state_dir] = [join(home, 'albumd.yaml'), join(home, 'state')]
-    writeFileSync(file, '')
-    chmodSync(file, 0o644)
-    mkdirSync(state_dir)
-    const config = { notify: { heartbeat: 'https://h.example/x' }, state_dir } as unknown
-    const remedy = () =>
-      [...checkConfigFile(file, config as Parameters<typeof checkConfigFile>[1])].map(({ remedy }) => remedy)
-    expect(remedy()).toEqual([`chmod o-r ${file}`])
-    chownSync(state_dir, 1234, 1235)
-    expect(remedy()).toEqual([`sudo chgrp 1235 ${file} && sudo chmod 640 ${file}`])
-  },
-)
 
 describe('the watches', () => {
   const config = { watch: { poll: undefined } } as unknown as Parameters<typeof checkWatches>[0]

@@ -86,32 +86,6 @@ describe('albumd host', () => {
     expect(Math.abs(promised - left(before)) % 86_400).toBeLessThan(60)
   })
 
-  it('answers with its public address, and its certificate is good for that', async () => {
-    const args = ['--data', dataFolder(), '--api-key', 'k', '--public-url', 'https://images.test:8443']
-    const { told } = await serve(...args)
-    expect(told).toMatchObject({
-      base_url: 'https://images.test:8443/api/v1',
-      site_url: 'https://images.test:8443',
-      cdn_base_url: 'https://images.test:8443',
-    })
-    const connect = { ca: readFileSync(told.ca_file!), servername: 'images.test' }
-    const dispatcher = new Agent({ connect })
-    const url = `https://127.0.0.1:${told.port}/api/v1/list`
-    const response = await fetch(url, { headers: { 'x-api-key': 'k' }, dispatcher })
-    expect(await response.json()).toMatchObject({ data: { cdn_base_url: 'https://images.test:8443' } })
-    await dispatcher.close()
-  })
-
-  it('serves plain HTTP to other machines where it is told to', async () => {
-    const args = ['--no-tls', '--insecure', '--public-url', 'http://images.test:8080']
-    const { told } = await serve('--data', dataFolder(), '--api-key', 'k', ...args)
-    expect(told).toMatchObject({ base_url: 'http://images.test:8080/api/v1', ca_file: null })
-    const response = await fetch(`http://127.0.0.1:${told.port}/api/v1/list`, {
-      headers: { 'x-api-key': 'k' },
-    })
-    expect(response.status).toBe(200)
-  })
-
   it('refuses an address that is none in one line', async () => {
     const args = ['--data', dataFolder(), '--api-key', 'k', '--listen', 'nowhere']
     expect(await runProgram(['host', ...args], tmpdir())).toEqual({
