@@ -21,17 +21,12 @@ export function parseMoment(option: string, text: string, now: number): Millis {
   const ago = parseDuration(written)
   const moment = ago === null ? dateIn(written) : now - ago
   const given = `${option} ${shellWord(printable(text))}`
-  if (moment === 'skipped')
-    throw new Problem(
-      `${given} did not exist here: the clocks skipped this hour. Name a time before or after it`,
-    )
   if (moment === null || moment < EARLIEST) throw new Problem(`${given} is no time. Say ${MOMENT_FORMS}`)
   if (moment > now) throw new Problem(`${given}: ${localTime(moment)} has not come yet`)
   return moment
 }
 
-/** `skipped`: this machine's clocks went past this time when they were put forward. */
-function dateIn(written: string): number | null | 'skipped' {
+function dateIn(written: string): number | null {
   const found = WRITTEN.exec(written)
   if (!found) return null
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map(part => Number(part ?? 0)) as [
@@ -53,15 +48,8 @@ function dateIn(written: string): number | null | 'skipped' {
     second < 60
   if (!isReal || hour > 23) return null
   const zone = found[8]
-  if (zone === undefined) {
-    const local = new Date(year, month - 1, day, hour, minute, second, ms)
-    // An hour that the clocks skip would silently mean the next hour. A date means the beginning of its day, which is not
-    // midnight everywhere.
-    const isDate = found[4] === undefined
-    return isDate || (local.getHours() === hour && local.getMinutes() === minute)
-      ? local.getTime()
-      : 'skipped'
-  }
+  // In an hour that the clocks skip, this is the time as long after it.
+  if (zone === undefined) return new Date(year, month - 1, day, hour, minute, second, ms).getTime()
   const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [null, '+', '0', '0']
   // No place is further from Greenwich.
   if (Number(hours) > 14 || Number(minutes ?? 0) > 59) return null

@@ -33,14 +33,14 @@ export interface Shown {
   notReady?: readonly NotReady[]
 }
 
-/** Runs one pass, with progress and a summary. `told`: the whole paths of the pictures whose trouble the pass has told. */
+/** Runs one pass, with progress and a summary. */
 export async function onePass<N extends PassName>(
   config: Config,
   name: N,
   request: RequestOf<N>,
   { json, quiet, notReady = [] }: Shown,
   onInterrupts: OnInterrupts,
-): Promise<{ exitCode: number; result: ResultOf<N>; told: ReadonlySet<string> }> {
+): Promise<{ exitCode: number; result: ResultOf<N> }> {
   // For named paths, `locationsToSend` has done the same.
   if (!('paths' in request)) {
     const { refuseMissingFolders } = await import('./read-config.ts')
@@ -92,7 +92,7 @@ export async function onePass<N extends PassName>(
         quiet ? (exitCode === EXIT.inSync ? () => {} : sayAside) : printLine,
       )
     for (const { path, reason } of notReady) sayAside(`${printable(path)}: ${reason}`)
-    return { exitCode, result, told: done.troubled }
+    return { exitCode, result }
   } finally {
     progress.end()
   }
@@ -256,9 +256,6 @@ export class Tally {
     albums_deleted: 0,
   }
 
-  /** The pictures that failed or are in doubt now. */
-  readonly troubled = new Set<string>()
-
   /** How many unchanged pictures had their image fetched and compared. The summary does not mention other unchanged
    * pictures. */
   #compared = 0
@@ -282,7 +279,6 @@ export class Tally {
     if (event === 'image_deleted' && emitted.reason === 'superseded') this.#replaced++
     if (!('path' in emitted)) return
     const picture = fullPath(emitted.mirror, emitted.path)
-    if (event === 'picture_failed' || event === 'picture_uncertain') this.troubled.add(picture)
     if (event === 'picture_waits') this.#waiting.set(picture, emitted)
     // After `change_found` the picture does not wait any more, because the file is gone or has a new version.
     else if (event.startsWith('picture_') || event === 'change_found') this.#waiting.delete(picture)

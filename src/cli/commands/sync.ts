@@ -4,7 +4,7 @@ import type { VerifiedInWords } from '../../daemon/commands/sync.ts'
 import type { Operation, Planned, PlannedInWords } from '../../daemon/engine/rehearsal.ts'
 import type { MirrorStatus } from '../../daemon/report/mirror-status.ts'
 import type { MirrorLocation } from '../../sync/scan/index.ts'
-import { fileAt, fullPath } from '../../sync/tree-path.ts'
+import { fullPath } from '../../sync/tree-path.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
 import { because, codeOf, factOf, inWords, type Reason } from '../../words/reasons.ts'
 import { count, inDigits, localTime, printable, sizeInWords } from '../../words/text.ts'
@@ -23,7 +23,7 @@ import {
 } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
-import { printJson, printLine, sayAside } from '../terminal/output.ts'
+import { printJson, printLine } from '../terminal/output.ts'
 
 export const syncCommand = configCommand(
   options =>
@@ -71,8 +71,7 @@ export const syncCommand = configCommand(
     const mayAsk = !json && !quiet && named.length === 0
     if (mayAsk && (await decideMany(config, pass.result.mirrors, onInterrupts)))
       pass = await onePass(config, 'sync', request, shown, onInterrupts)
-    const { exitCode, result, told } = pass
-    if (exitCode !== EXIT.inSync && !json) await sayFailedBefore(config, places, told)
+    const { exitCode, result } = pass
     const leavesOut = ({ left_out }: Pick<MirrorSummary, 'left_out'>) =>
       Object.values(left_out).some(n => n > 0)
     if (isFirst && !json && !quiet && result.mirrors.some(leavesOut))
@@ -114,24 +113,6 @@ async function decideMany(
     asker.close()
   }
   return isApproved
-}
-
-/** Says why named pictures failed earlier that were not tried again. `told`: the whole paths of those that were. */
-async function sayFailedBefore(
-  config: Config,
-  places: readonly MirrorLocation[],
-  told: ReadonlySet<string>,
-): Promise<void> {
-  const { readState } = await import('../../daemon/state/state.ts')
-  readState(config, synced => {
-    for (const { mirror, path } of places) {
-      const whole = fullPath(mirror.folder, path)
-      const row = synced.mirrors.of(mirror.folder)
-      const file = row && fileAt(synced, row.id, path)
-      const failure = file && !told.has(whole) && synced.failures.of(file.folder, file.name)
-      if (failure) sayAside(`${printable(whole)}: ${printable(inWords(failure.message))}`)
-    }
-  })
 }
 
 async function sayLeftOut(places: readonly MirrorLocation[]): Promise<void> {
