@@ -67,6 +67,8 @@ describe('a GIF', () => {
       code: 'cut',
       part: 'image 2',
     })
+    for (const begun of ['!', ','])
+      expect(await verdictOf(walkGif, head, one, begun)).toMatchObject({ kind: 'missing', code: 'cut' })
   })
 
   test('may have few zeros between its blocks; more are a hole', async () => {
@@ -83,6 +85,8 @@ describe('a GIF', () => {
       code: 'stray',
     })
     expect(await verdictOf(walkGif, head, one, 'xy', one, ';')).toMatchObject({ kind: 'odd', code: 'stray' })
+    const further = await verdictOf(walkGif, head, one, 'xy', one)
+    expect(further).toMatchObject({ kind: 'missing', code: 'broken' })
     for (const pixels of [11_999, 12_001, 0])
       for (const behind of [['xy', one, ';'], ['xy'], [';a film'], []])
         expect(await verdictOf(walkGif, head, image(300, 40, pixels), ...behind)).toMatchObject({

@@ -19,12 +19,11 @@ function unsummed(whole: Buffer): Buffer {
   return bytes(whole.subarray(0, -4), be32((whole.readUInt32BE(whole.length - 4) ^ 1) >>> 0))
 }
 
-const header = (width: number, height: number, colour = 0, interlaced = 0) =>
-  chunk('IHDR', be32(width), be32(height), 8, colour, 0, 0, interlaced)
+const header = chunk('IHDR', be32(40), be32(30), 8, 0, 0, 0, 0)
 const rows = Buffer.from(Array.from({ length: 30 * 41 }, (_, at) => (at % 41 === 0 ? 0 : (at * at) % 251)))
 const IEND = chunk('IEND')
 const pixels = chunk('IDAT', deflateSync(rows))
-const start = bytes(SIGNATURE, header(40, 30))
+const start = bytes(SIGNATURE, header)
 const whole = bytes(start, pixels, IEND)
 
 describe('a PNG', () => {
@@ -67,12 +66,10 @@ describe('a PNG', () => {
 })
 
 describe('the pixels of a PNG', () => {
-  test('whose check sum is wrong are whole where their own check sum and their rows say so', async () => {
+  test('whose check sum is wrong are whole where their own check sum says so', async () => {
     expect(await verdictOf(walkPng, start, unsummed(pixels), IEND)).toMatchObject(odd('one_checksum', 'IDAT'))
     const mixed = Buffer.from(pixels).fill(7, 200, 220)
     expect(await verdictOf(walkPng, start, mixed, IEND)).toMatchObject(missing('checksum', 'IDAT'))
-    const fewer = unsummed(chunk('IDAT', deflateSync(rows.subarray(0, -41))))
-    expect(await verdictOf(walkPng, start, fewer, IEND)).toMatchObject(missing('checksum', 'IDAT'))
     const sumless = unsummed(chunk('IDAT', deflateSync(rows).subarray(0, -4)))
     expect(await verdictOf(walkPng, start, sumless, IEND)).toMatchObject(missing('checksum', 'IDAT'))
   })
@@ -90,22 +87,6 @@ describe('the pixels of a PNG', () => {
     }
   })
 
-  test.each([
-    ['interlaced', 5, 3, 6, 1, 4 * 15 + 7],
-    ['of one column, interlaced', 1, 9, 0, 1, 9 + 9],
-    ['with a palette', 40, 2, 3, 0, 82],
-  ])('%s are counted too', async (_, width, height, colour, interlaced, length) => {
-    const file = (data: Buffer) =>
-      bytes(
-        SIGNATURE,
-        header(width, height, colour, interlaced),
-        unsummed(chunk('IDAT', deflateSync(data))),
-        IEND,
-      )
-    expect(await verdictOf(walkPng, file(Buffer.alloc(length)))).toMatchObject({ kind: 'odd' })
-    expect(await verdictOf(walkPng, file(Buffer.alloc(length - 1)))).toMatchObject({ kind: 'missing' })
-  })
-
   test('without an end mark are whole where their stream is', async () => {
     expect(await verdictOf(walkPng, start, pixels)).toMatchObject(odd('no_end', 'IEND'))
     expect(await verdictOf(walkPng, start, pixels, 'something else')).toMatchObject(odd('no_end', 'IEND'))
@@ -115,15 +96,10 @@ describe('the pixels of a PNG', () => {
   })
 
   test('in Apple’s own kind have no check sum of their own, and are no less whole', async () => {
-    const apple = bytes(SIGNATURE, chunk('CgBI', be32(0x50002002)), header(40, 30))
+    const apple = bytes(SIGNATURE, chunk('CgBI', be32(0x50002002)), header)
     const raw = chunk('IDAT', deflateRawSync(rows))
     expect(await verdictOf(walkPng, apple, raw, IEND)).toEqual(CLOSED)
     expect(await verdictOf(walkPng, apple, raw)).toMatchObject(odd('no_end', 'IEND'))
-  })
-
-  test('that inflate without end are given up', async () => {
-    const bomb = unsummed(chunk('IDAT', deflateSync(Buffer.alloc(30e6))))
-    expect(await verdictOf(walkPng, start, bomb, IEND)).toMatchObject(missing('checksum', 'IDAT'))
   })
 })
 

@@ -76,3 +76,13 @@ export interface Flaw {
   part: string
   at: number
 }
+
+/** The part with this flaw, if there is one. It shows where the part begins, and where it is cut, at its end. */
+export function flawed(
+  part: Part,
+  code: FlawCode | false | null | undefined,
+  named = part.name,
+  at = code === 'cut' ? part.to : part.from,
+): Part {
+  return code ? { ...part, flaw: { code, part: named, at } } : part
+}

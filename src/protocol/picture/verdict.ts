@@ -19,7 +19,10 @@ export class VerdictFold {
 
   verdict(size: number): Verdict {
     const [worst, last] = [this.#worst, this.#last]
-    if (worst) return { kind: FLAWS[worst.code] === 'missing' ? 'missing' : 'odd', ...worst }
+    if (worst) {
+      const kind = FLAWS[worst.code] === 'missing' ? 'missing' : 'odd'
+      return { kind, ...worst, at: Math.min(worst.at, size) }
+    }
     return { kind: 'closed', early: last?.role === 'end' && last.to === size }
   }
 }

@@ -1,5 +1,5 @@
 import { type ByteReader, PAGE } from './byte-reader.ts'
-import { FLAWS, type FlawCode, type Part, type Walk } from './part.ts'
+import { type FlawCode, flawed, type Part, type Walk } from './part.ts'
 import { walkStatedEnd, ZeroPages } from './zeros.ts'
 
 const RIFF_HEAD = 8
@@ -11,39 +11,26 @@ const PIXELS = new Set(['VP8 ', 'VP8L', 'ALPH'])
 
 /** A WebP's RIFF header states its length, and its chunks fill this length. */
 export const walkWebp: Walk = async function* (reader) {
-  const { size } = reader
   const head = await reader.bytes(0, FIRST_CHUNK)
-  const end = RIFF_HEAD + (head?.readUInt32LE(4) ?? 0)
-  const header = (code?: FlawCode): Part => ({
-    ...{ role: 'header', name: 'RIFF', from: 0, to: FIRST_CHUNK, by: 'length' },
-    ...(code && { flaw: { code, part: 'RIFF', at: code === 'cut' ? size : 4 } }),
-  })
-  if (head === null || end > size) return yield header('cut')
+  const end = RIFF_HEAD + (head?.readUInt32LE(4) ?? reader.size)
   // Writers that do not know the length yet leave it out.
-  if (end < FIRST_CHUNK + CHUNK_HEAD) return yield header('unwritten')
-  yield header()
+  const isOpen = end < FIRST_CHUNK + CHUNK_HEAD
+  const riff: Part = { role: 'header', name: 'RIFF', from: 0, to: FIRST_CHUNK, by: 'length' }
+  const code = end > reader.size ? 'cut' : isOpen && 'unwritten'
+  yield flawed(riff, code, 'RIFF', code === 'cut' ? end : 4)
+  if (code) return
   let hasPixels = false
-  let at = FIRST_CHUNK
-  while (at + CHUNK_HEAD <= end) {
+  for (let at = FIRST_CHUNK; at + CHUNK_HEAD <= end; ) {
     const chunk = await reader.bytes(at, CHUNK_HEAD)
     const name = chunk?.toString('latin1', 0, 4) ?? ''
     const length = chunk?.readUInt32LE(4) ?? 0
     const to = at + CHUNK_HEAD + (name === 'ANMF' ? FRAME_HEAD : length + (length % 2))
-    const code = !chunk?.readUInt32BE(0) ? 'unwritten' : await flawOf(reader, name, at, to, end)
-    const flaw = code && { code, part: `chunk ${name.trim()}`, at }
-    yield { role: roleOf(name), name, from: at, to: Math.min(to, end), by: 'length', ...(flaw && { flaw }) }
-    if (code && FLAWS[code] === 'missing') return
+    const part: Part = { role: roleOf(name), name, from: at, to: Math.min(to, end), by: 'length' }
+    yield flawed(part, await flawOf(reader, name, at, to, end), `chunk ${name.trim()}`, at)
     hasPixels ||= PIXELS.has(name) && name !== 'ALPH'
     at = to
   }
-  if (!hasPixels)
-    yield {
-      role: 'image',
-      name: 'VP8',
-      from: end,
-      to: end,
-      flaw: { code: 'no_pixels', part: 'chunk VP8', at: end },
-    }
+  if (!hasPixels) yield flawed({ role: 'image', name: 'VP8', from: end, to: end }, 'no_pixels', 'chunk VP8')
   yield* walkStatedEnd(reader, end)
 }
 
@@ -55,6 +42,7 @@ async function flawOf(
   to: number,
   end: number,
 ): Promise<FlawCode | null> {
+  if (/^(?:\0{4})?$/.test(name)) return 'unwritten'
   // Some writers leave out the padding of a last chunk of odd length.
   if (to > end + 1) return 'cut'
   const from = at + CHUNK_HEAD
