@@ -85,6 +85,8 @@ describe('a GIF', () => {
       code: 'stray',
     })
     expect(await verdictOf(walkGif, head, one, 'xy', one, ';')).toMatchObject({ kind: 'odd', code: 'stray' })
+    const hole = await verdictOf(walkGif, head, one, 'xy', Buffer.from(one).fill(0, 500, 8900), ';')
+    expect(hole).toMatchObject({ kind: 'missing', code: 'unwritten' })
     const further = await verdictOf(walkGif, head, one, 'xy', one)
     expect(further).toMatchObject({ kind: 'missing', code: 'broken' })
     for (const pixels of [11_999, 12_001, 0])

@@ -1,5 +1,5 @@
 import { type ByteSource, sourceOfBytes } from './byte-reader.ts'
-import type { FlawCode, Part, Walk } from './part.ts'
+import { type FlawCode, flawed, type Walk } from './part.ts'
 import { findSvgRoot } from './svg.ts'
 
 /** How files begin that are often taken for a picture of ours, or named like one. */
@@ -38,8 +38,8 @@ const HEAD = 64 * 1024
 /** Bytes of no known format: reserved room, the first bytes of a picture, or something else. */
 export const walkUnknown: Walk = async function* ({ source, size }) {
   const code = await flawOf(source)
-  const part: Part = { role: code === 'unwritten' ? 'unwritten' : 'stray', name: 'file', from: 0, to: size }
-  yield code ? { ...part, flaw: { code, part: 'file', at: 0 } } : part
+  const role = code === 'unwritten' ? code : 'stray'
+  yield flawed({ role, name: 'file', from: 0, to: size }, code)
 }
 
 async function flawOf(source: ByteSource): Promise<FlawCode | null> {

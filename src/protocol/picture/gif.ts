@@ -1,6 +1,6 @@
 import { ByteReader } from './byte-reader.ts'
 import { type FlawCode, flawed, type Part, type Walk } from './part.ts'
-import { endOfZeros, ROOM, walkRest } from './zeros.ts'
+import { endOfZeros, ROOM, walkRest, ZeroPages } from './zeros.ts'
 
 const SCREEN = 13
 const TRAILER = 0x3b
@@ -74,6 +74,8 @@ async function noBlock(reader: ByteReader, from: number, seen: Seen): Promise<Pa
   // The image before may be broken, so that its end was found too early.
   if (!(isTrailer && from + 1 === size) && !(await hasAllPixels(reader, seen))) return rest('rows', image)
   if (isTrailer) return { role: 'end', name: 'trailer', from, to: from + 1 }
+  // Compressed pixels have no page of zeros.
+  if ((await new ZeroPages(reader).take(from, size)).page) return rest('unwritten', 'block')
   if (size - from < ROOM) return seen.announced ? rest('cut', next) : rest('no_end', 'trailer')
   // Decoders show what came before. A writer that had not finished would not have written the trailer.
   return (await reader.bytes(size - 1, 1))?.[0] === TRAILER ? rest('stray', 'block') : rest('broken', 'block')

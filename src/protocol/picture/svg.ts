@@ -1,5 +1,5 @@
 import { ByteReader, type ByteSource } from './byte-reader.ts'
-import type { Walk } from './part.ts'
+import { flawed, type Walk } from './part.ts'
 import { walkRest } from './zeros.ts'
 
 /** The search for an SVG's root element reads at most so many bytes of comments and declarations. */
@@ -12,6 +12,7 @@ const NAME = /^<(?:[^\s:<>/"'=]+:)?svg(?=[\s/>])/
 const UNFINISHED_NAME = /^<[\w.:\-\x80-\xff]*$/
 const ATTRIBUTE = /\s+([^\s=<>/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/gy
 const TAG_END = /^\s*\/?>$/
+const SIZES = ['width', 'height', 'viewBox']
 
 /** The start tag of an SVG's root element, with only the attributes that state a size:
  * `<svg width="…" height="…" viewBox="…">`. 'cut': the text ends within the tag or before it. Null: the text is no XML, or
@@ -31,21 +32,15 @@ export async function findSvgRoot(source: ByteSource, head: Uint8Array): Promise
   return end === null ? 'cut' : (sizeOf(await text.read(at, end - at)) ?? 'cut')
 }
 
-/** The tag as `findSvgRoot` returns it; null when the tag is not well-formed. */
+/** The tag as `findSvgRoot` returns it; null when the tag is not well-formed. SVG allows commas and any white space in a
+ * viewBox, image-size single blanks. */
 function sizeOf(tag: string): Uint8Array | null {
   const rest = tag.replace(NAME, '')
-  const attributes = [...rest.matchAll(ATTRIBUTE)]
-  const length = attributes.reduce((sum, [text]) => sum + text.length, 0)
-  if (!TAG_END.test(rest.slice(length))) return null
-  const lengths = attributes.flatMap(([, name, one, other]) => lengthAttribute(name!, one ?? other!))
-  return Buffer.from(`<svg ${lengths.join(' ')}>`)
-}
-
-/** The attribute as image-size reads it: SVG allows commas and any white space in a viewBox, image-size single blanks. */
-function lengthAttribute(name: string, value: string): string[] {
-  if (name !== 'width' && name !== 'height' && name !== 'viewBox') return []
-  const plain = value.trim().replace(/[\s,]+/g, ' ')
-  return /^[\w.+ -]{1,100}$/.test(plain) ? [`${name}="${plain}"`] : []
+  if (!TAG_END.test(rest.replace(ATTRIBUTE, ''))) return null
+  const lengths = [...rest.matchAll(ATTRIBUTE)]
+    .map(([, name, one, other]) => ({ name: name!, value: (one ?? other!).trim().replace(/[\s,]+/g, ' ') }))
+    .filter(({ name, value }) => SIZES.includes(name) && /^[\w.+ -]{1,100}$/.test(value))
+  return Buffer.from(`<svg ${lengths.map(({ name, value }) => `${name}="${value}"`).join(' ')}>`)
 }
 
 /** An SVG is text, in which no zeros occur, and ends with the closing tag of its root element. White space may follow. */
@@ -54,91 +49,92 @@ export const walkSvg: Walk = async function* ({ source, size }) {
   const text = new Text(new ByteReader(plain))
   const bytesOf = (characters: number) => (plain === source ? characters : Math.min(size, 2 * characters))
   const root = await startOfRoot(text)
-  const from = typeof root === 'number' ? root : 0
-  yield { role: 'header', name: 'prolog', from: 0, to: bytesOf(from) }
+  const start = typeof root === 'number' ? root : 0
   const end = typeof root === 'number' ? await endOfRoot(text, root) : null
-  const to = end === null ? size : bytesOf(end)
+  const [from, to] = [bytesOf(start), end === null ? size : bytesOf(end)]
+  yield { role: 'header', name: 'prolog', from: 0, to: from }
   const nul = text.nul !== null && (end === null || text.nul < end) ? bytesOf(text.nul) : null
   const code = nul === null ? end === null && 'cut' : 'unwritten'
-  yield {
-    ...{ role: 'image', name: 'root element', from: bytesOf(from), to },
-    ...(code && { flaw: { code, part: 'root element', at: nul ?? size } }),
-  }
+  yield flawed({ role: 'image', name: 'root element', from, to }, code, 'root element', nul ?? to)
   if (end === null || nul !== null) return
   const behind = await text.find(/[^ \t\r\n]/g, end)
-  const rest = behind === null ? size : bytesOf(behind)
+  const rest = behind ? bytesOf(behind.from) : size
   yield { role: 'end', name: 'closing tag', from: to, to: rest }
   yield* walkRest(new ByteReader(source), rest)
 }
 
-/** The offset behind the root element that begins at `root`; null without closing tag. Only elements of its name are counted. */
-async function endOfRoot(text: Text, root: number): Promise<number | null> {
-  const [tag] = NAME.exec(await text.read(root))!
-  const sign = new RegExp(
-    `<(?:!--|!\\[CDATA\\[|\\?|/?${tag.slice(1).replace(/\W/g, '\\$&')}(?=[\\s/>]))`,
-    'g',
-  )
-  let depth = 0
-  for (let at: number | null = root; at !== null; ) {
-    const isClosing = (await text.read(at, 2)) === '</'
-    const past = await endOfDeclaration(text, at)
-    const isTag = past === at
-    const end = isTag ? await endOfTag(text, at) : past
-    if (end === null) return null
-    if (isTag && isClosing) depth--
-    else if (isTag && (await text.read(end - 2, 2)) !== '/>') depth++
-    if (depth <= 0) return end
-    at = await text.find(sign, end)
-  }
-  return null
-}
-
 /** The offset at which the root element begins. 'cut' and null mean the same as in `findSvgRoot`. */
 async function startOfRoot(text: Text): Promise<number | 'cut' | null> {
-  const from = (await text.read(0, 3)) === '\xef\xbb\xbf' ? 3 : 0
-  for (let at = await text.find(/\S/g, from); at !== null; ) {
+  for (let end: number | null = 0; end !== null; ) {
+    const at: number | undefined = (await text.find(NO_BLANK, end))?.from
+    if (at === undefined) return 'cut'
     const head = await text.read(at)
     if (!/^<[?!]/.test(head)) {
       if (NAME.test(head)) return at
       return head.length < SIGN_LENGTH && UNFINISHED_NAME.test(head) ? 'cut' : null
     }
-    const end = await endOfDeclaration(text, at)
+    const isDoctype = head.startsWith('<!DOCTYPE')
+    end = isDoctype ? await endOfTag(text, at + 2, SIGNS_OF_DOCTYPE) : await endOfHidden(text, at)
     if (end === at) return head.length < '<!DOCTYPE'.length ? 'cut' : null
-    at = end && (await text.find(/\S/g, end))
   }
   return 'cut'
 }
 
-const DECLARATIONS = [
-  { begins: '<!--', ends: '-->' },
-  { begins: '<![CDATA[', ends: ']]>' },
-  { begins: '<?', ends: '?>' },
-]
+/** White space, and UTF-8's byte order mark. */
+const NO_BLANK = /[^\s\xef\xbb\xbf]/g
 
-/** The offset behind the comment, instruction, CDATA or DOCTYPE at `at`; `at` where none is. Null: its end is missing. */
-async function endOfDeclaration(text: Text, at: number): Promise<number | null> {
-  const head = await text.read(at)
-  const declaration = DECLARATIONS.find(({ begins }) => head.startsWith(begins))
-  if (declaration) return text.after(declaration.ends, at + declaration.begins.length)
-  return head.startsWith('<!DOCTYPE') ? endOfTag(text, at + 2, SIGNS_OF_DOCTYPE) : at
-}
-
-/** The offset behind a tag or DOCTYPE; null: none. A '>' in quotes ends neither, in brackets or comments no DOCTYPE. */
-async function endOfTag(text: Text, from: number, signs = /["'>]/g): Promise<number | null> {
-  let inside = false
-  for (let at = await text.find(signs, from); at !== null; ) {
-    const sign = await text.read(at, 1)
-    if (sign === '>' && !inside) return at + 1
-    if (sign === '[') inside = true
-    if (sign === ']') inside = false
-    const quoted = sign === '"' || sign === "'"
-    const past = quoted ? await text.after(sign, at + 1) : await endOfDeclaration(text, at)
-    at = past && (await text.find(signs, past === at ? at + 1 : past))
+/** The offset behind the root element that begins at `root`; null without closing tag. Only elements of its name are counted. */
+async function endOfRoot(text: Text, root: number): Promise<number | null> {
+  const [tag] = NAME.exec(await text.read(root))!
+  const name = tag.slice(1).replace(/\W/g, '\\$&')
+  const sign = new RegExp(`<(?:!--|!\\[CDATA\\[|\\?|/?${name}(?=[\\s/>]))`, 'g')
+  let depth = 0
+  for (let at: number | undefined = root; at !== undefined; ) {
+    const hidden = await endOfHidden(text, at)
+    const end: number | null = hidden === at ? await endOfTag(text, at) : hidden
+    if (end === null) return null
+    if (hidden === at) {
+      if ((await text.read(at, 2)) === '</') depth--
+      else if ((await text.read(end - 2, 2)) !== '/>') depth++
+      if (depth <= 0) return end
+    }
+    at = (await text.find(sign, end))?.from
   }
   return null
 }
 
+/** What hides signs in it: comments, CDATA, instructions and quotes. */
+const HIDING = [
+  { begins: '<!--', ends: /-->/g },
+  { begins: '<![CDATA[', ends: /\]\]>/g },
+  { begins: '<?', ends: /\?>/g },
+  { begins: '"', ends: /"/g },
+  { begins: "'", ends: /'/g },
+]
+
+/** The offset behind what hides signs and begins at `at`; `at` where none does. Null: its end is missing. */
+async function endOfHidden(text: Text, at: number): Promise<number | null> {
+  const head = await text.read(at)
+  const hiding = HIDING.find(({ begins }) => head.startsWith(begins))
+  return hiding ? ((await text.find(hiding.ends, at + hiding.begins.length))?.to ?? null) : at
+}
+
 const SIGNS_OF_DOCTYPE = /["'<[\]>]/g
+
+/** The offset behind a tag or DOCTYPE; null: none. A '>' in quotes ends neither, in brackets or comments no DOCTYPE. */
+async function endOfTag(text: Text, from: number, signs = /["'>]/g): Promise<number | null> {
+  let inside = false
+  for (let end: number | null = from; end !== null; ) {
+    const at: number | undefined = (await text.find(signs, end))?.from
+    if (at === undefined) return null
+    const sign = await text.read(at, 1)
+    if (sign === '>' && !inside) return at + 1
+    if (sign === '[' || sign === ']') inside = sign === '['
+    const hidden = await endOfHidden(text, at)
+    end = hidden === at ? at + 1 : hidden
+  }
+  return null
+}
 
 /** A text of one-byte characters. The current block is a string, so that many small steps cost one pass. */
 class Text {
@@ -164,29 +160,18 @@ class Text {
     return this.#text.slice(at - this.#from, at - this.#from + most)
   }
 
-  /** The offset of the next match of `sign` (a global expression, at most 256 characters); null when there is none. */
-  async find(sign: string | RegExp, from: number): Promise<number | null> {
+  /** The next match of `sign` (a global expression, at most 256 characters); null when there is none. */
+  async find(sign: RegExp, from: number): Promise<{ from: number; to: number } | null> {
     for (let at = from; ; ) {
       // A match may begin in the characters in memory and end in the characters that are read next.
       const isMore = (await this.read(at)).length === SIGN_LENGTH
-      const index = indexOf(this.#text, sign, at - this.#from)
-      if (index >= 0) return this.#from + index
+      sign.lastIndex = at - this.#from
+      const found = sign.exec(this.#text)
+      if (found) return { from: this.#from + found.index, to: this.#from + sign.lastIndex }
       if (!isMore) return null
       at = Math.max(at + 1, this.#from + this.#text.length - SIGN_LENGTH + 1)
     }
   }
-
-  /** The offset behind the next `sign`; null when there is none. */
-  async after(sign: string, from: number): Promise<number | null> {
-    const at = await this.find(sign, from)
-    return at === null ? null : at + sign.length
-  }
-}
-
-function indexOf(text: string, sign: string | RegExp, from: number): number {
-  if (typeof sign === 'string') return text.indexOf(sign, from)
-  sign.lastIndex = from
-  return sign.exec(text)?.index ?? -1
 }
 
 /** A text of one byte a character: UTF-16 is narrowed, what is not Latin-1 becomes "?", since only XML's ASCII matters,
