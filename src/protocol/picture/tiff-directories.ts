@@ -106,12 +106,14 @@ export class Tiff {
     return found
   }
 
-  /** The whole numbers of an entry, with a reader of its own, because offsets and lengths are read alternately. */
+  /** The whole numbers of an entry, up to the file's end. They have a reader of their own, because offsets and lengths are
+   * read alternately. */
   async *numbersOf(entry: Entry | undefined): AsyncGenerator<number, void> {
     const reader = new ByteReader(this.#reader.source)
     for (let index = 0; entry?.isWhole && index < entry.count && this.#left-- > 0; index++) {
       const bytes = await reader.bytes(entry.at + index * entry.bytes, entry.bytes)
-      yield bytes ? this.#uint(bytes, 0, entry.bytes) : 0
+      if (bytes === null) return
+      yield this.#uint(bytes, 0, entry.bytes)
     }
   }
 
