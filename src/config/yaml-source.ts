@@ -46,6 +46,8 @@ function readDocument(text: string): YamlSource {
     schema: 'core',
     stringKeys: true,
     resolveKnownTags: false,
+    // The parser would compare each key with all keys before it, which takes seconds for thousands of keys.
+    uniqueKeys: false,
   })
   const positionOf = (offset: number): Position => {
     const { line, col } = lineCounter.linePos(offset)
@@ -53,11 +55,13 @@ function readDocument(text: string): YamlSource {
   }
   const errors = [...document.errors, ...document.warnings]
   const aliases = looseAliases(document)
+  const again = repeatedKeys(document)
   const faults = [
     ...errors.map(error => ({ ...positionOf(error.pos[0]), message: wordingOf(error) })),
     ...aliases.map(offset => ({ ...positionOf(offset), message: LOOSE_ALIAS })),
+    ...again.map(offset => ({ ...positionOf(offset), message: 'a key that is written a second time' })),
   ]
-  const clear = aliases.length === 0 && errors.length === 0
+  const clear = aliases.length + errors.length + again.length === 0
   return {
     value: clear ? toValue(document, faults) : null,
     faults: firstOfEachLine(faults),
@@ -72,7 +76,6 @@ const TOO_DEEP = 'lists or mappings nested too deeply'
 const WORDINGS: Partial<Record<ErrorCode, string>> = {
   BAD_ALIAS: LOOSE_ALIAS,
   BAD_SCALAR_START: 'a value that begins with this character must be in quotes',
-  DUPLICATE_KEY: 'a key that is written a second time',
   BLOCK_AS_IMPLICIT_KEY: 'a key within a value: its line is indented too far, or the value needs quotes',
   RESOURCE_EXHAUSTION: TOO_DEEP,
   MULTIPLE_DOCS: 'a second YAML document begins here; a config is one document',
@@ -105,6 +108,22 @@ function looseAliases(document: Document.Parsed): number[] {
     },
   })
   return loose
+}
+
+/** The offsets of keys that stand in their mapping already. */
+function repeatedKeys(document: Document.Parsed): number[] {
+  const again: number[] = []
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        if (seen.has(key.value)) again.push(key.range![0])
+        seen.add(key.value)
+      }
+    },
+  })
+  return again
 }
 
 /** Adds a fault and returns null when aliases of aliases would make the value too large. */
