@@ -3,7 +3,7 @@ import type { Format } from '../formats.ts'
 import type { ByteSource } from './byte-reader.ts'
 import { DataFold, type ImageData } from './data-fold.ts'
 import { walkGif } from './gif.ts'
-import { jpegData } from './jpeg-data.ts'
+import { jpegData } from './jpeg/data.ts'
 import { walkPng } from './png.ts'
 import { walkWebp } from './webp.ts'
 

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ByteReader } from '../../src/protocol/picture/byte-reader.ts'
-import { walkJpeg } from '../../src/protocol/picture/jpeg.ts'
-import { appSegment, be16, be32, bytes, exif, frame, jpeg } from './bytes.ts'
+import { ByteReader } from '../../../src/protocol/picture/byte-reader.ts'
+import { walkJpeg } from '../../../src/protocol/picture/jpeg/jpeg.ts'
+import { appSegment, be16, be32, bytes, exif, frame, jpeg } from '../bytes.ts'
+import { SparseSource } from '../sources.ts'
+import { lengthsWithin, partsOf, verdictOf } from '../verdicts.ts'
 import { chanceOf, codesOf, DC, drawn, QUANT, scanOf, segment } from './jpegs.ts'
-import { SparseSource } from './sources.ts'
-import { lengthsWithin, partsOf, verdictOf } from './verdicts.ts'
 
 const CLOSED = { kind: 'closed', early: true }
 const FOLLOWED = { kind: 'closed', early: false }
-const PICTURES = join(import.meta.dirname, '../../src/cli/try/pictures')
+const PICTURES = join(import.meta.dirname, '../../../src/cli/try/pictures')
 const verdict = (...file: Parameters<typeof bytes>) => verdictOf(walkJpeg, ...file)
 const zeros = (length: number) => Buffer.alloc(length)
 

@@ -1,4 +1,4 @@
-import { be16, be32, bytes } from './bytes.ts'
+import { be16, be32, bytes } from '../bytes.ts'
 
 /** A segment of a JPEG. */
 export function segment(code: number, ...data: Parameters<typeof bytes>): Buffer {

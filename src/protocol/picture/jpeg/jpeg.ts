@@ -1,8 +1,8 @@
-import { ByteReader } from './byte-reader.ts'
-import { type Announced, Announcements } from './jpeg-announced.ts'
-import { HOLE, ImageWalk } from './jpeg-image.ts'
-import type { FlawCode, Part } from './part.ts'
-import { endOfZeros, ROOM } from './zeros.ts'
+import { ByteReader } from '../byte-reader.ts'
+import type { FlawCode, Part } from '../part.ts'
+import { endOfZeros, ROOM } from '../zeros.ts'
+import { type Announced, Announcements } from './announced.ts'
+import { HOLE, ImageWalk } from './image.ts'
 
 const BEGINNING = '\xff\xd8\xff'
 

@@ -1,7 +1,7 @@
-import type { ByteSource } from './byte-reader.ts'
-import { DataFold, type ImageData } from './data-fold.ts'
+import type { ByteSource } from '../byte-reader.ts'
+import { DataFold, type ImageData } from '../data-fold.ts'
 import { walkJpeg } from './jpeg.ts'
-import { DHT, DQT, DRI, JpegTables, SOS } from './jpeg-tables.ts'
+import { DHT, DQT, DRI, JpegTables, SOS } from './tables.ts'
 
 /** Bytes before a segment's data: its marker and its length. */
 const START = 4

@@ -1,10 +1,10 @@
-import type { ByteReader } from './byte-reader.ts'
-import type { Announcements } from './jpeg-announced.ts'
-import { countBlocks, SPARE } from './jpeg-blocks.ts'
-import { EOI, isFrame, isMetadata, JpegTables, nameOf, type ScanComponent, SOS } from './jpeg-tables.ts'
-import { FLAWS, type FlawCode, type Part, type Role } from './part.ts'
-import { exifStates } from './tiff-directories.ts'
-import { ROOM, ZeroRuns } from './zeros.ts'
+import type { ByteReader } from '../byte-reader.ts'
+import { FLAWS, type FlawCode, type Part, type Role } from '../part.ts'
+import { exifStates } from '../tiff-directories.ts'
+import { ROOM, ZeroRuns } from '../zeros.ts'
+import type { Announcements } from './announced.ts'
+import { countBlocks, SPARE } from './blocks.ts'
+import { EOI, isFrame, isMetadata, JpegTables, nameOf, type ScanComponent, SOS } from './tables.ts'
 
 /** A segment begins with its marker and with its length, which includes itself. */
 const MARKER = 2

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { walkJpeg } from '../../src/protocol/picture/jpeg.ts'
-import { bytes } from './bytes.ts'
+import { walkJpeg } from '../../../src/protocol/picture/jpeg/jpeg.ts'
+import { bytes } from '../bytes.ts'
+import { partsOf, verdictOf } from '../verdicts.ts'
 import { drawn, mpfSegment, segment } from './jpegs.ts'
-import { partsOf, verdictOf } from './verdicts.ts'
 
 const CLOSED = { kind: 'closed', early: true }
 const FOLLOWED = { kind: 'closed', early: false }
