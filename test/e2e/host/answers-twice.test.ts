@@ -23,7 +23,7 @@ it('a host that answers twice gets each picture once, and loses what is due alon
       api_key_file: 'api-key',
       requests_per_second: QUICK,
     },
-    deletions: { grace: '300ms', hold_min: 1_000_000 },
+    deletions: { grace: '300ms', grace_many: '0s', hold_min: 1_000_000 },
   })
   for (let n = 0; n < PICTURES; n++) stage.write(`${n % 3 ? 'many' : 'few'}/${n}.png`, png(2 + n, 2).bytes)
   stage.write('other/deep/1.png', png(60, 2).bytes)
