@@ -88,7 +88,7 @@ it.skipIf(noBrowser)(
     const withMost = (most: string) => ask({ port: scene.port, ...approve, body: `token=${token}${most}` })
     for (const most of ['', '&most=', '&most=-1']) expect(await withMost(most)).toMatchObject({ status: 400 })
     expect(await withMost('&most=0')).toMatchObject({ status: 303 })
-    await expect.poll(text('#commands'), SELDOM).toContain('1 deletion is held now, and you saw 0')
+    await expect.poll(text('#commands'), SELDOM).toContain('1 deletion waits now, and you saw 0')
     await decide('Approve all… 1 image of all folders', 'Delete 1 image of all folders')
     await scene.daemon.told('image_deleted', 2)
     await expect.poll(() => page.locator('#held').innerHTML(), SELDOM).toBe('')

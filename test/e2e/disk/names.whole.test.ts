@@ -88,7 +88,7 @@ describe('names of every kind', () => {
     const held = { deletions: { hold_above: '0%', hold_min: 0 } }
     configure(stage, held)
     expect((await stage.here('sync')).code).toBe(3)
-    const { out: list, err } = await stage.here('deletions', 'list', '--config', stage.config)
+    const { out: list, err } = await stage.here('deletions', 'list', '--all', '--config', stage.config)
     expect(err).toBe('')
     const lines = list.trimEnd().split('\n')
     // How many they are, what they wait for, and what one may do.

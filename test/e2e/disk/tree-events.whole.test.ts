@@ -217,10 +217,16 @@ const ALBUMS = { pictures: 'Photos', scans: 'Scans/Old' } as const
 async function setTwoMirrors(): Promise<Stage> {
   const stage = await setStage({ host: { requestsPerSecond: UNLIMITED } })
   for (const folder of ['scans', 'beside']) mkdirSync(join(stage.home, folder))
+  // So many stay that no more than half of a mirror ever goes within a day, which would be too many.
+  for (const folder of ['pictures', 'scans']) {
+    mkdirSync(join(stage.home, folder, 'rest'))
+    for (let n = 0; n < 60; n++)
+      writeFileSync(join(stage.home, folder, 'rest', `${n}.png`), png(90 + n, folder.length).bytes)
+  }
   stage.configure({
     host: { base_url: stage.baseUrl, api_key_file: 'api-key', requests_per_second: QUICK },
     mirrors: Object.entries(ALBUMS).map(([folder, album]) => ({ folder, album })),
-    deletions: { grace: '300ms', hold_min: 1_000_000 },
+    deletions: { grace: '300ms', grace_many: '0s', hold_min: 1_000_000 },
   })
   return stage
 }

@@ -113,21 +113,6 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     expect(again.out).toContain('compared with what the host holds first')
   })
 
-  it('have a name each: the doctor tells of a second machine with the same name', async () => {
-    const { stage, machines } = await setUp('Photos', 'Scans')
-    const [one, two] = machines as [Machine, Machine]
-    const config = parse(readFileSync(two.config, 'utf8'))
-    writeFileSync(two.config, stringify({ ...config, account: { ...config.account, machine: 'studio' } }))
-    for (const machine of machines) machine.write('a.png', png(3, 2).bytes)
-    const daemons = [startAlbumd(one, ['run']), startAlbumd(two, ['run'])]
-    await expect.poll(() => stage.paths()).toEqual(['Photos/a.png', 'Scans/a.png'])
-    await expect
-      .poll(async () => (await one.albumd('doctor')).out)
-      .toMatch(/warn +store +another .*named studio too/)
-    for (const daemon of daemons) daemon.kill('SIGTERM')
-    for (const daemon of daemons) expect(await daemon.ended).toMatchObject({ code: 0 })
-  })
-
   it('wait for claims at a new store, which is no failure', async () => {
     const { redis, machines } = await setUp('Photos')
     const [one] = machines as [Machine]

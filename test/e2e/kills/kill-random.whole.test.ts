@@ -90,7 +90,7 @@ it(`killed at ${KILLS} moments while pictures come, change, move and go, both si
     let people!: People
     const stage = await setLeapingStage({
       onDisk: true,
-      deletions: { grace: '0s' },
+      deletions: { grace: '0s', grace_many: '0s' },
       before({ pictures }) {
         people = new People(pictures, chanceFrom(SEED * 1000 + 500 + n))
         for (let edit = 0; edit < 10; edit++) people.edit()
