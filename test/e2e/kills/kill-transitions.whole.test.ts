@@ -35,12 +35,17 @@ function transitions(open: (sql: Statements) => unknown): Transition[] {
   // A statement is prepared only when it is used, but made from its text at once.
   const kinds = statements(db)
   const noted = new Proxy(kinds, {
-    get: (_, kind: keyof Statements) => (sql: string, ...others: unknown[]) => {
-      // These two name a table.
-      if (kind === 'kept' || kind === 'isEmpty') return (kinds[kind] as (...all: unknown[]) => unknown)(sql, ...others)
-      if (!db.prepare(sql).readonly) writing.add(sql)
-      return (kinds[kind] as (sql: string) => unknown)(sql)
-    },
+    get:
+      (_, kind: keyof Statements) =>
+      (sql: string, ...others: unknown[]) => {
+        // These two name a table.
+        if (kind === 'kept' || kind === 'isEmpty')
+          return (kinds[kind] as (...all: unknown[]) => unknown)(sql, ...others)
+        // So a statement is prepared: its values are bound by their places.
+        const prepared = sql.replace(/@\w+/g, '?')
+        if (!db.prepare(prepared).readonly) writing.add(prepared)
+        return (kinds[kind] as (sql: string) => unknown)(sql)
+      },
   })
   open(noted)
   db.close()
