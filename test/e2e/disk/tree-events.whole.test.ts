@@ -220,7 +220,7 @@ async function setTwoMirrors(): Promise<Stage> {
   // So many stay that no more than half of a mirror ever goes within a day, which would be too many.
   for (const folder of ['pictures', 'scans']) {
     mkdirSync(join(stage.home, folder, 'rest'))
-    for (let n = 0; n < 60; n++)
+    for (let n = 0; n < 20; n++)
       writeFileSync(join(stage.home, folder, 'rest', `${n}.png`), png(90 + n, folder.length).bytes)
   }
   stage.configure({
