@@ -39,6 +39,14 @@ test('redirects are followed three times, without the key, and only to an addres
   expect(await get('9')).toMatchObject({ ok: false, code: 'HOST_ADDRESS' })
 })
 
+test('of a header that came twice, the first counts', async () => {
+  const origin = await serve((request, response) => {
+    if (request.url === '/0') return void response.end(bytesOf(9))
+    response.writeHead(301, ['location', '/0', 'location', '/1']).end()
+  })
+  expect(await clientOf(origin).fetchDelivered(`${origin}/1`, 9, never)).toMatchObject({ ok: true, size: 9 })
+})
+
 test('an answer with more bytes than allowed is cut off', async () => {
   const origin = await serve((_, response) => response.end(bytesOf(SIZE)))
   const cut = await clientOf(origin).fetchDelivered(`${origin}/i/1`, SIZE - 1, never)

@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { DAY_MS } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
+import type { AnswerHeaders } from '../http/exchange.ts'
 
 /** A "second" of §8 in the strictest reading: no window of one second, wherever it begins, holds more requests than the
  * limit. It has two milliseconds more, because the host's clock and ours do not run at exactly the same speed. */
@@ -146,16 +146,11 @@ export interface Pace {
 
 export const NO_PACE: Pace = { retryAfterMs: null, limit: null }
 
-export function paceOf(headers: IncomingHttpHeaders): Pace {
+export function paceOf(headers: AnswerHeaders): Pace {
   return {
-    retryAfterMs: retryAfter(text(headers['retry-after']), text(headers.date)),
-    limit: positive(text(headers['x-ratelimit-limit'])),
+    retryAfterMs: retryAfter(headers['retry-after']?.trim() ?? '', headers.date ?? ''),
+    limit: positive(headers['x-ratelimit-limit']?.trim() ?? ''),
   }
-}
-
-/** The first value of a header. When a header came twice, undici gives an array, although its type does not say so. */
-function text(value: string | string[] | undefined): string {
-  return (Array.isArray(value) ? value[0] : value)?.trim() ?? ''
 }
 
 /** A week. When a host asks to wait for longer, this is a mistake, and albumd waits for a week at most. */

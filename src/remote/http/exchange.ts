@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
@@ -50,8 +49,11 @@ export interface HttpRequest {
  * in a buffer. */
 export type Left = 'nothing' | 'part' | 'all'
 
+/** The headers of an answer by their names in lower case. Of a header that came more than once, the first. */
+export type AnswerHeaders = Partial<Record<string, string>>
+
 export type HttpResult =
-  | { kind: 'answer'; left: Left; status: number; headers: IncomingHttpHeaders; body: Buffer }
+  | { kind: 'answer'; left: Left; status: number; headers: AnswerHeaders; body: Buffer }
   /** `overLimit`: no answer was complete within `limitMs`. */
   | ({ kind: 'silence'; left: Left; overLimit?: true } & TransportError)
   | { kind: 'cancelled'; left: Left }
@@ -80,7 +82,7 @@ export function exchange(
   let controller: Dispatcher.DispatchController | null = null
   let left: Left = 'nothing'
   let bytesLeft = 0
-  const answer = { status: 0, headers: {} as IncomingHttpHeaders, chunks: [] as Uint8Array[], bytes: 0 }
+  const answer = { status: 0, headers: {} as AnswerHeaders, chunks: [] as Uint8Array[], bytes: 0 }
   /** The timer that ends the request when the host takes no bytes. It does nothing while the host waits for us. */
   let stall: NodeJS.Timeout | undefined
   let isHostsTurn = false
@@ -180,7 +182,10 @@ export function exchange(
       onResponseStart(_, status, headers) {
         expectProgress()
         answer.status = status
-        answer.headers = headers
+        answer.headers = Object.fromEntries(
+          // Undici gives an array for a header that came more than once, although its type does not say so.
+          Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
+        )
       },
       onResponseData(_, chunk) {
         if (over) return
