@@ -143,5 +143,5 @@ test('X-RateLimit-Limit is understood when it is a positive number', () => {
   expect(limit('5')).toBe(5)
   expect(limit('0')).toBeNull()
   expect(limit('10, 10;w=1')).toBeNull()
-  expect(paceOf({ 'x-ratelimit-limit': ['4', '9'] as never }).limit).toBe(4)
+  expect(limit(' 4 ')).toBe(4)
 })
