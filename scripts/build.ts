@@ -26,6 +26,15 @@ const UNDICI: Plugin = {
   },
 }
 
+/** Only the compiled part of better-sqlite3 stays where it is. Its own code finds that part beside itself. */
+const SQLITE: Plugin = {
+  name: 'better-sqlite3 without its compiled part',
+  transform(code, id) {
+    if (!/better-sqlite3.lib.binding\.js$/.test(id)) return null
+    return code.replaceAll('__dirname', "path.dirname(require.resolve('better-sqlite3'))")
+  },
+}
+
 /** V8 holds a file of ASCII alone in half the memory. */
 const ASCII: Plugin = {
   name: 'ASCII alone',
@@ -50,9 +59,7 @@ export async function build(): Promise<void> {
     cwd: ROOT,
     input: { albumd: 'src/cli/albumd.ts', 'scan-worker': 'src/local/scan-worker.ts' },
     platform: 'node',
-    // It has a part that is not JavaScript.
-    external: ['better-sqlite3'],
-    plugins: [UNDICI, ASCII],
+    plugins: [UNDICI, SQLITE, ASCII],
     // Bottleneck hides from bundlers what only those need who have a Redis. yargs can extend configs, which nobody asks for.
     checks: { eval: false, emptyImportMeta: false },
   })
