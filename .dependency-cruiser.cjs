@@ -42,6 +42,7 @@ const order = {
     'loop',
     'doctor',
     'restore',
+    'intake',
   ],
 }
 

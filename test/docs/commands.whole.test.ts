@@ -32,7 +32,7 @@ const ELSEWHERE: readonly RegExp[] = [
   // test/cli/completion.whole.test.ts, in fish
   /^albumd completion fish/,
   // A name in a sentence, without the operand that the command needs.
-  /^albumd (trust|restore|backup|why|url|move-mirror|retry --resend|deletions|host)$/,
+  /^albumd (trust|restore|backup|why|url|put( --to)?|move-mirror|retry --resend|deletions|host)$/,
 ]
 
 /** Commands that stay until they are stopped. */
@@ -61,6 +61,7 @@ it.each(toRun)('the commands of $path do what they say', async ({ commands }) =>
   // Pictures that were sent right after they were written are read once more by a later pass. A pass of `put` reads only
   // the pictures that it is to send, so the passes that read them again come first.
   await expect.poll(async () => (await stage.pass()).unchanged, { interval: 500 }).toBe(0)
+  for (const name of ['shot.png', 'chart.png']) writeFileSync(join(stage.home, name), png().bytes)
   const shell = shellOn(stage)
   const amiss: string[] = []
   for (const command of commands) {
@@ -80,7 +81,7 @@ function onStage(command: string, { pictures, home, config, baseUrl }: Stage): s
     .replaceAll(/\/srv\/photos|~\/Pictures(?:\/Screenshots)?/g, pictures)
     .replaceAll(/\b(?:PATH|FILE(?:\.png)?)(?= |$)/g, 'Holiday/Beach.jpg')
     .replaceAll(/\/etc\/albumd\/config.yaml|(?<= )albumd.yaml/g, config)
-    .replaceAll(/\/mnt\/usb|\/mnt(?=\/new)|\/tmp(?=\/back)/g, home)
+    .replaceAll(/\/mnt\/usb|\/mnt(?=\/new)|\/tmp(?=\/)/g, home)
     .replaceAll('https://images.example.com/api/v1', baseUrl)
     // The stage was filled just now.
     .replaceAll(/(?<= --at )(?:\w+|"[^"]+")/g, '0s')
@@ -102,7 +103,7 @@ function shellOn(stage: Stage) {
     chmodSync(join(bin, name), 0o755)
   }
   script('albumd', `exec '${process.execPath}' '${PROGRAM}' "$@"`)
-  script('wl-copy', 'cat > /dev/null')
+  for (const name of ['wl-copy', 'xclip']) script(name, 'cat > /dev/null')
   const env = {
     ...environmentIn(stage.home),
     PATH: `${bin}:${process.env.PATH}`,

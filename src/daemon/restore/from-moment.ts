@@ -203,7 +203,8 @@ function refuseDoubt(synced: Synced, row: MirrorRow | undefined, { mirror, path 
     )
 }
 
-function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason | null {
+/** Why what is written at a path below a mirror's folder may come to another disk, or be hidden later. Null: it will not. */
+export function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason | null {
   const root = checkRoot(realDisk, synced, row)
   const { dev, ino, birthtime } = row
   const isIt = dev !== null && isSameRoot(realDisk, row.folder, { dev, ino: ino!, birthtime: birthtime! })

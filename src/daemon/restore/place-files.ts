@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import {
   ftruncateSync,
   constants as is,
@@ -53,9 +53,8 @@ export class PlaceFiles {
   readonly #own: string
   readonly #aside: string | null
   #folders = new Map<string, Promise<string>>()
-  #begun = 0
 
-  constructor({ root, own, aside }: TargetFolder) {
+  constructor({ root, own, aside }: Pick<TargetFolder, 'root' | 'own' | 'aside'>) {
     this.root = root
     this.#own = own
     this.#aside = aside
@@ -95,7 +94,7 @@ export class PlaceFiles {
   }
 
   async begin(): Promise<BegunFile> {
-    const temporary = join(this.#own, `${process.pid}-${this.#begun++}`)
+    const temporary = join(this.#own, `.albumd-${randomUUID()}`)
     return new BegunFile(temporary, await open(temporary, 'wx+'))
   }
 
@@ -221,8 +220,9 @@ export class BegunFile implements ByteSource {
     ftruncateSync(this.#file.fd)
   }
 
-  /** No more bytes come: the file and its time are on the disk for good. */
+  /** No more bytes come: the file and its time are on the disk for good. A second call does nothing. */
   async complete(mtime: number | null): Promise<void> {
+    if (!this.#isOpen) return
     if (mtime !== null) await setTime(this.#file, mtime)
     await this.#file.sync()
     this.#isOpen = false

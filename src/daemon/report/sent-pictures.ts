@@ -1,0 +1,91 @@
+import { realDisk } from '../../local/disk.ts'
+import { isSameLook } from '../../local/look.ts'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
+import type { MirrorLocation } from '../../sync/scan/index.ts'
+import { fileAt, fullPath } from '../../sync/tree-path.ts'
+import { orNull } from '../or-null.ts'
+import { type ExplainContext, type Explanation, explain, whyNotThere } from './explain.ts'
+import { recordedAt } from './mirrored-pictures.ts'
+import { stepInWords } from './step.ts'
+
+/** How the sending ended. */
+export interface Ended {
+  /** The host refused the key or the plan. */
+  isRefused: boolean
+  /** Why a picture waits of which the records tell nothing. */
+  why: { code: string; reason: string } | null
+}
+
+export interface Sent {
+  path: string
+  /** Null: the picture as it is now is not on the host. */
+  cdn_url: string | null
+  /** Why it is not there, for a program. NOT_READY: the file is empty or still being written. INTERRUPTED: a person ended the
+   * command. PAUSED: albumd is paused. GUARDED: the mirror's folder is in doubt. GONE, MOVED, LEFT_OUT: the file is not in
+   * its place any more, or not mirrored any more. WAITS: for something else. Every other code is a failure's or the host's.
+   * Null: it is there. */
+  code: string | null
+  /** Why it is not there and what comes next, for a person, as `albumd why` says it. Null: it is there. */
+  reason: string | null
+}
+
+/** What the records say of the pictures, as they are on the disk at this moment. A picture that was read just after it was
+ * written is recorded with the ctime 0, because it may have changed since; before the pass it is sent or compared. `ended`:
+ * the pass; null before it. */
+export function sentPictures(
+  context: Omit<ExplainContext, 'disk'>,
+  places: readonly MirrorLocation[],
+  ended: Ended | null,
+): Sent[] {
+  const { synced } = context
+  return places.map(place => {
+    const path = fullPath(place.mirror.folder, place.path)
+    const row = synced.mirrors.of(place.mirror.folder)
+    const file = row && fileAt(synced, row.id, place.path)
+    const recorded = recordedAt(synced, place)
+    const picture = recorded.kind === 'picture' ? recorded.picture : null
+    const look = orNull(() => realDisk.lstat(path))
+    const ctime = ended && file?.ctime === 0 ? look?.ctime : file?.ctime
+    const isThere =
+      picture?.state === 'synced' && look !== null && isSameLook({ ...file!, ctime: ctime! }, look)
+    if (isThere && picture.url) return { path, cdn_url: picture.url, code: null, reason: null }
+    const told = explain({ ...context, disk: realDisk }, place)
+    const why = whyNotThere(told)
+    const { code, reason } = (why.code === 'WAITS' && ended?.why) || why
+    return { path, cdn_url: null, code, reason: withSteps(reason, told) }
+  })
+}
+
+/** The reason, and what comes next. The first step may be the reason itself. */
+function withSteps(reason: string, { cause, next }: Explanation): string {
+  const steps = cause === null ? next.map(step => stepInWords(step)) : []
+  return (steps[0]?.startsWith(reason) ? steps : [reason, ...steps]).join('; ')
+}
+
+/** The events after which nothing more happens with a picture in this pass. */
+const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
+  'picture_uploaded',
+  'picture_unchanged',
+  'picture_linked',
+  'picture_failed',
+  'picture_uncertain',
+])
+
+/** Hears a pass that sends these absolute paths. `done` is aborted when the last of them has ended, although the pass may go
+ * on with other pictures. `known`: called with a picture's address; null: it has none. */
+export function endsOf(
+  paths: readonly string[],
+  known: (path: string, address: string | null) => void = () => {},
+): { emit(emitted: SpokenEvent): void; done: AbortController } {
+  const left = new Set(paths)
+  const done = new AbortController()
+  const emit = (emitted: SpokenEvent) => {
+    if (!('path' in emitted) || !ENDS.has(emitted.event)) return
+    const path = fullPath(emitted.mirror, emitted.path)
+    left.delete(path)
+    if (emitted.event !== 'picture_uploaded' && emitted.event !== 'picture_unchanged') known(path, null)
+    else if ('cdn_url' in emitted && emitted.cdn_url !== null) known(path, emitted.cdn_url)
+    if (left.size === 0) done.abort()
+  }
+  return { emit, done }
+}
