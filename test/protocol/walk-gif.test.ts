@@ -7,9 +7,9 @@ const CLOSED = { kind: 'closed', early: true }
 const head = bytes('GIF89a', le16(300), le16(40), 0x80, 0, 0, Buffer.alloc(6, 9))
 
 /** An image whose pixels are stored in codes of nine bits, none of them compressed. */
-function image(width: number, height: number, pixels = width * height, table = 0): Buffer {
+function image(width: number, height: number, table = 0): Buffer {
   const codes: number[] = []
-  for (let at = 0; at < pixels; at++) {
+  for (let at = 0; at < width * height; at++) {
     if (at % 200 === 0) codes.push(256)
     codes.push((at * 7) % 251)
   }
@@ -43,7 +43,7 @@ const control = bytes(0x21, 0xf9, 4, 0, 9, 0, 0, 0)
 
 describe('a GIF', () => {
   test('ends with its trailer, not with one among its data', async () => {
-    expect(await verdictOf(walkGif, head, comment, control, image(20, 4, 80, 6), ';')).toEqual(CLOSED)
+    expect(await verdictOf(walkGif, head, comment, control, image(20, 4, 6), ';')).toEqual(CLOSED)
     expect(await verdictOf(walkGif, head, comment, one.subarray(0, -1))).toMatchObject({
       kind: 'missing',
       code: 'cut',
@@ -57,7 +57,7 @@ describe('a GIF', () => {
     expect(await verdictOf(walkGif, head, one, ';a film')).toEqual({ kind: 'closed', early: false })
   })
 
-  test('without a trailer is odd where its last image is whole and no further one is announced', async () => {
+  test('without a trailer is odd where its last image has ended and no further one is announced', async () => {
     const noEnd = { kind: 'odd', code: 'no_end' }
     expect(await verdictOf(walkGif, head, one)).toMatchObject(noEnd)
     expect(await verdictOf(walkGif, head, one, comment)).toMatchObject(noEnd)
@@ -79,7 +79,7 @@ describe('a GIF', () => {
     expect(await verdictOf(walkGif, head, one, 0)).toMatchObject(hole)
   })
 
-  test('may have something else between its blocks where the image before is whole', async () => {
+  test('may have something else between its blocks, if its end mark is there', async () => {
     expect(await verdictOf(walkGif, head, one, 'xy', control, one, ';')).toMatchObject({
       kind: 'odd',
       code: 'stray',
@@ -89,29 +89,12 @@ describe('a GIF', () => {
     expect(hole).toMatchObject({ kind: 'missing', code: 'unwritten' })
     const further = await verdictOf(walkGif, head, one, 'xy', one)
     expect(further).toMatchObject({ kind: 'missing', code: 'broken' })
-    for (const pixels of [11_999, 12_001, 0])
-      for (const behind of [['xy', one, ';'], ['xy'], [';a film'], []])
-        expect(await verdictOf(walkGif, head, image(300, 40, pixels), ...behind)).toMatchObject({
-          kind: 'missing',
-          code: 'rows',
-          part: 'image 1',
-        })
   })
 
   test('of which the first half is new and the second old is not whole', async () => {
-    const [other, half] = [image(300, 40, 12_000).map(byte => byte ^ 0x55), one.length >> 1]
+    const [other, half] = [image(300, 40).map(byte => byte ^ 0x55), one.length >> 1]
     expect(await verdictOf(walkGif, head, one.subarray(0, half), other.subarray(half), ';')).toMatchObject({
       kind: 'missing',
     })
   })
-})
-
-test('compressed pixels are counted, also codes that stand for the string that they complete', async () => {
-  // Codes 4 (clear), 1, 6 (1 1), 7 (1 1 1), 5 (end), of three and then four bits: six pixels of one colour.
-  const file = (width: number) => {
-    const descriptor = bytes(0x2c, le16(0), le16(0), le16(width), le16(1), 0)
-    return bytes('GIF89a', le16(9), le16(9), 0, 0, 0, descriptor, 2, 2, 0b10_001_100, 0b0101_111_1, 0)
-  }
-  expect(await verdictOf(walkGif, file(6))).toMatchObject({ kind: 'odd', code: 'no_end' })
-  expect(await verdictOf(walkGif, file(7))).toMatchObject({ kind: 'missing', code: 'rows' })
 })

@@ -54,6 +54,10 @@ describe('a WebP', () => {
     expect(await verdictOf(walkWebp, Buffer.from(whole).fill(0, 4096, 8192))).toMatchObject(
       missing('unwritten'),
     )
+    expect(await verdictOf(walkWebp, Buffer.from(whole).fill(0, 1000, 5096))).toMatchObject(
+      missing('unwritten'),
+    )
+    expect(await verdictOf(walkWebp, Buffer.from(whole).fill(0, 1000, 5095))).toEqual(CLOSED)
     // So few may be chance: then it is not finished early.
     expect(await verdictOf(walkWebp, Buffer.from(whole).fill(0, whole.length - 100))).toEqual(LATE)
     expect(await verdictOf(walkWebp, webp(pixels, chunk('EXIF', Buffer.alloc(5000))))).toMatchObject(

@@ -1,6 +1,6 @@
 import { type ByteReader, PAGE } from './byte-reader.ts'
 import { flawed, type Part, type Walk } from './part.ts'
-import { walkStatedEnd, ZeroPages } from './zeros.ts'
+import { walkStatedEnd, Zeros } from './zeros.ts'
 
 const FILE_HEADER = 14
 /** Bytes of the oldest picture header, OS/2's. In this header a dimension has 16 bits; in later headers 32. */
@@ -28,7 +28,7 @@ interface Dib {
 
 /** The picture header of a BMP, and of an image in an ICO. Null: cut off. */
 export async function readDib(reader: ByteReader, at: number): Promise<Dib | null> {
-  const header = (await reader.bytes(at, 4))?.readUInt32LE(0) ?? 0
+  const header = await reader.number(at)
   const isCore = header === CORE
   const head = await reader.bytes(at, isCore ? CORE : Math.max(SHORT, Math.min(header, INFO)))
   if (head === null) return null
@@ -50,9 +50,8 @@ export function rowBytes(width: number, bits: number, rows: number): number {
 /** A BMP's header states where its pixels are; the length of the file that it states is often wrong. */
 export const walkBmp: Walk = async function* (reader) {
   const { size } = reader
-  const head = await reader.bytes(0, FILE_HEADER)
   const dib = await readDib(reader, FILE_HEADER)
-  const from = Math.max(head?.readUInt32LE(10) ?? 0, FILE_HEADER + (dib?.header ?? size))
+  const from = Math.max(await reader.number(10), FILE_HEADER + (dib?.header ?? size))
   const header: Part = { role: 'header', name: 'header', from: 0, to: from }
   if (dib === null) return yield flawed(header, 'cut')
   const { width, height, bits } = dib
@@ -60,7 +59,7 @@ export const walkBmp: Walk = async function* (reader) {
   const code = from > size ? 'cut' : (width <= 0 || height * bits === 0) && 'no_pixels'
   yield flawed(header, code)
   if (code) return
-  const declared = head?.readUInt32LE(2) ?? 0
+  const declared = await reader.number(2)
   const image = await pixelsAt(reader, dib, from, declared)
   yield image
   const end = Math.max(declared, image.to)
@@ -73,19 +72,16 @@ async function pixelsAt(reader: ByteReader, dib: Dib, from: number, declared: nu
   const { width, height, bits, isPlain, stated } = dib
   const needed = isPlain ? rowBytes(width, bits, height) : stated || Math.max(0, declared - from)
   // The lengths that are stated for runs may be wrong too, and then their end mark counts.
-  const isMarked = !isPlain && (needed === 0 || from + needed > size) && (await hasEndMark(reader, from))
+  const mark = size >= from + 2 && (size - from) % 2 === 0 && (await reader.bytes(size - 2, 2))
+  const isMarked =
+    !isPlain && (needed === 0 || from + needed > size) && mark && mark.readUInt16BE(0) === END_MARK
   const to = isMarked ? size : from + needed
   const part: Part = { role: 'image', name: 'pixels', from, to }
-  const { page, all } = await new ZeroPages(reader).take(from, Math.min(to, size))
+  const { row, all } = await new Zeros().within(reader, from, Math.min(to, size))
   // Compressed pixels have no page of zeros.
-  if (!isPlain && (page || all)) return flawed(part, 'unwritten')
-  if (to > size || needed + Number(isMarked) === 0) return flawed(part, 'cut')
+  if (!isPlain && (row || all)) return flawed(part, 'unwritten')
+  if (to > size || to === from) return flawed(part, 'cut')
   // Pixels that are all zeros are a black picture: a writer that fills reserved room has begun with more than the header.
-  const isDark = isPlain && !all && (page || (await reader.zerosAtEnd()) >= PAGE)
+  const isDark = isPlain && !all && (row || (await reader.zerosAtEnd()) >= PAGE)
   return flawed(part, isDark && 'zeros')
-}
-
-async function hasEndMark(reader: ByteReader, from: number): Promise<boolean> {
-  const at = reader.size - 2
-  return at >= from && (at - from) % 2 === 0 && (await reader.bytes(at, 2))?.readUInt16BE(0) === END_MARK
 }

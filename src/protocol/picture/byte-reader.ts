@@ -27,6 +27,7 @@ export interface ReaderOptions {
 
 /** Bytes of a page. A hole in a file, and room that a writer reserved, read as pages of zeros. */
 export const PAGE = 4096
+const NONE: Buffer = Buffer.alloc(0)
 
 /** Reads a source at any offset. The reader holds one block at a time, so memory does not grow with the picture. */
 export class ByteReader {
@@ -37,8 +38,7 @@ export class ByteReader {
   #offset = 0
   #held: Buffer
 
-  constructor(source: ByteSource, options: ReaderOptions = {}) {
-    const { head = Buffer.alloc(0), block = 64 * 1024, reads = Number.POSITIVE_INFINITY } = options
+  constructor(source: ByteSource, { head = NONE, block = 64 * 1024, reads = Infinity }: ReaderOptions = {}) {
     this.source = source
     this.size = source.size
     this.#block = block
@@ -57,6 +57,16 @@ export class ByteReader {
     return this.#holds(offset, length) ? this.#held.subarray(offset - this.#offset) : null
   }
 
+  /** The bytes between these offsets, at most a block; fewer where the source ends before. */
+  async slice(from: number, to: number): Promise<Buffer> {
+    return (await this.bytes(from, Math.min(to, this.size) - from))?.subarray(0, to - from) ?? NONE
+  }
+
+  /** The number of 32 bits in little endian at this offset; 0 where the source ends before. */
+  async number(offset: number): Promise<number> {
+    return (await this.bytes(offset, 4))?.readUInt32LE(0) ?? 0
+  }
+
   /** The bytes between these offsets, block by block, up to the source's end. A block is valid until the next is asked for. */
   async *pieces(from: number, to: number): AsyncGenerator<Buffer, void> {
     for (let at = from; at < Math.min(to, this.size); ) {
@@ -70,8 +80,7 @@ export class ByteReader {
 
   /** How many zero bytes the source ends with; at most a page is looked at. */
   async zerosAtEnd(): Promise<number> {
-    const length = Math.min(PAGE, this.size)
-    const bytes = (await this.bytes(this.size - length, length))?.subarray(0, length) ?? Buffer.alloc(0)
+    const bytes = await this.slice(Math.max(0, this.size - PAGE), this.size)
     return bytes.byteLength - 1 - bytes.findLastIndex(byte => byte !== 0)
   }
 
@@ -80,6 +89,6 @@ export class ByteReader {
   }
 }
 
-export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }

@@ -61,9 +61,8 @@ export class DataFold {
     for await (const piece of this.#reader.pieces(from, to)) into.update(piece)
   }
 
-  /** The bytes between these offsets; none when the source ends before. */
-  async bytes(from: number, to: number): Promise<Buffer> {
-    return (await this.#reader.bytes(from, to - from))?.subarray(0, to - from) ?? Buffer.alloc(0)
+  bytes(from: number, to: number): Promise<Buffer> {
+    return this.#reader.slice(from, to)
   }
 
   async text(from: number, length: number): Promise<string> {

@@ -2,14 +2,14 @@ import { readDib, rowBytes } from './bmp.ts'
 import { ByteReader, type ByteSource, PAGE } from './byte-reader.ts'
 import { flawed, type Part, type Walk } from './part.ts'
 import { walkPng } from './png.ts'
-import { type Verdict, VerdictFold } from './verdict.ts'
-import { walkStatedEnd, ZeroPages } from './zeros.ts'
+import { VerdictFold } from './verdict.ts'
+import { walkStatedEnd, Zeros } from './zeros.ts'
 
 const HEADER = 6
 const ENTRY = 16
 /** More images than any icon has. A crafted directory may name the same bytes many times. */
 const MOST = 1000
-const PNG = 0x89504e47
+const PNG = 0x474e5089
 const INFO = 40
 
 interface Entry {
@@ -21,14 +21,14 @@ interface Entry {
 /** An ICO's directory says where its images are: PNGs, or BMPs without the header of their file. */
 export const walkIco: Walk = async function* (reader) {
   const { size } = reader
-  const count = (await reader.bytes(0, HEADER))?.readUInt16LE(4) ?? 0
+  const count = (await reader.number(4)) & 0xffff
   const index: Part = { role: 'index', name: 'directory', from: 0, to: HEADER + count * ENTRY }
   const entries: Entry[] = []
   let sum = 0
-  for (let at = HEADER; at < index.to && count <= MOST; at += ENTRY) {
-    const entry = await reader.bytes(at, ENTRY)
-    const [length, from] = [entry?.readUInt32LE(8) ?? 0, entry?.readUInt32LE(12) ?? 0]
-    if (length * from > 0) entries.push({ name: `image ${(at - HEADER) / ENTRY + 1}`, from, length })
+  for (let nth = 1; nth <= count && count <= MOST; nth++) {
+    const at = HEADER + nth * ENTRY
+    const [length, from] = [await reader.number(at - 8), await reader.number(at - 4)]
+    if (length * from > 0) entries.push({ name: `image ${nth}`, from, length })
     sum += length
   }
   const isCrafted = count > MOST || sum > size + MOST * PAGE
@@ -49,23 +49,17 @@ async function imageAt(reader: ByteReader, { name, from, length }: Entry): Promi
   const { size } = reader
   const stated = from + length
   const part = (to: number): Part => ({ role: 'image', name, from, to, by: 'index' })
-  const sign = (await reader.bytes(from, 4))?.readUInt32BE(0)
-  if (sign === PNG) {
-    const inside = await verdictOfPng(reader, from, Math.min(length, size - from))
-    if (inside.kind !== 'closed')
-      return flawed(part(stated), inside.code, `${name}, ${inside.part}`, from + inside.at)
-    // A longer length is no matter where the PNG's own structure says that it is whole.
-    return flawed(part(Math.min(stated, size)), stated > size && 'length', name)
-  }
-  if (sign === 0) return flawed(part(stated), 'unwritten')
+  const sign = await reader.number(from)
+  if (sign === PNG) return pngAt(reader, part(stated), length)
+  if (sign === 0) return flawed(part(stated), from + 4 > size ? 'cut' : 'unwritten')
   const { start, needed, all } = await lengthsOf(reader, from, length)
   // A mask that the stated length includes is no matter to the pixels, and yet is to be there.
   const least = from + Math.max(needed, Math.min(all, length))
-  if (sign === undefined || least > size) return flawed(part(Math.max(least, stated)), 'cut')
-  const zeros = await new ZeroPages(reader).take(from + start, from + Math.min(needed, length))
+  if (least > size) return flawed(part(Math.max(least, stated)), 'cut')
+  const zeros = await new Zeros().within(reader, from + start, from + Math.min(needed, length))
+  const isDark = zeros.row && !zeros.all
   const to = Math.min(size, Math.max(from + all, stated))
-  if (zeros.page && !zeros.all) return flawed(part(to), 'zeros')
-  return flawed(part(to), (stated > size || needed > length) && 'length')
+  return flawed(part(to), isDark ? 'zeros' : (stated > size || needed > length) && 'length')
 }
 
 /** The bytes of a BMP in an icon, from its header: where the colours begin, how many bytes the picture needs, and how many it
@@ -81,14 +75,19 @@ async function lengthsOf(reader: ByteReader, from: number, stated: number) {
   return { start, needed: dib.bits === 32 ? colours : all, all }
 }
 
-/** The verdict about a PNG of this length. Bytes behind its end are no matter. */
-async function verdictOfPng({ source }: ByteReader, from: number, length: number): Promise<Verdict> {
+/** A PNG of this length is judged as one. Bytes behind its end, and a longer length than it has, are no matter. */
+async function pngAt({ source, size }: ByteReader, part: Part, length: number): Promise<Part> {
+  const { from, to, name } = part
+  const inside = Math.min(length, size - from)
   const read: ByteSource['read'] = (offset, most) =>
-    source.read(from + offset, Math.max(0, Math.min(most, length - offset)))
+    source.read(from + offset, Math.max(0, Math.min(most, inside - offset)))
   const fold = new VerdictFold()
-  for await (const part of walkPng(new ByteReader({ size: length, read }))) {
-    fold.take(part)
-    if (part.role === 'end') break
+  for await (const each of walkPng(new ByteReader({ size: inside, read }))) {
+    fold.take(each)
+    if (each.role === 'end') break
   }
-  return fold.verdict(length)
+  const verdict = fold.verdict(inside)
+  if (verdict.kind !== 'closed')
+    return flawed(part, verdict.code, `${name}, ${verdict.part}`, from + verdict.at)
+  return flawed({ ...part, to: Math.min(to, size) }, to > size && 'length')
 }

@@ -3,7 +3,8 @@ import type { Format } from '../formats.ts'
 import type { ByteSource } from './byte-reader.ts'
 import { DataFold, type ImageData } from './data-fold.ts'
 import { walkGif } from './gif.ts'
-import { jpegData } from './jpeg/data.ts'
+import { walkJpeg } from './jpeg/jpeg.ts'
+import { DHT, DQT, DRI, JpegTables, SOS } from './jpeg/tables.ts'
 import { walkPng } from './png.ts'
 import { walkWebp } from './webp.ts'
 
@@ -18,6 +19,49 @@ const FOLDS: Partial<Record<Format, (source: ByteSource) => Promise<ImageData | 
   png: pngData,
   gif: gifData,
   webp: webpData,
+}
+
+/** Bytes before the data of a JPEG's segment: its marker and its length. */
+const SEGMENT_HEAD = 4
+const ICC = 'ICC_PROFILE\0'
+/** Behind the name, an ICC segment has its number and how many there are. */
+const ICC_START = ICC.length + 2
+/** Where Adobe's segment has the colours' transform. */
+const TRANSFORM = 11
+
+/** The image data of a JPEG's first image: its frame, and each scan with the tables in force, however they are grouped. */
+function jpegData(source: ByteSource): Promise<ImageData | null> {
+  const tables = new JpegTables()
+  return new DataFold(source).over(walkJpeg, async ({ name, role, from, to }, data) => {
+    const start = from + SEGMENT_HEAD
+    if (role === 'image') await data.add(from, to)
+    else if (name === 'APP2' && (await data.text(start, ICC.length)) === ICC)
+      await data.profile(start + ICC_START, to)
+    else if (name === 'APP14' && (await data.text(start, 5)) === 'Adobe') {
+      const [transform] = (await data.bytes(start, to)).subarray(TRANSFORM)
+      if (transform !== undefined) data.facts.transform = transform
+    } else if (role === 'header') {
+      const segment = await data.bytes(from, to)
+      // The length keeps what stands before and behind apart.
+      for (const each of inForce(tables, segment[1] ?? 0, segment.subarray(SEGMENT_HEAD)))
+        data.sum.update(Buffer.of(segment[1]!, each.byteLength >> 8, each.byteLength)).update(each)
+    }
+  })
+}
+
+/** What a segment makes of the picture: nothing for tables, and for a scan its tables, and the interval of restarts. A scan
+ * without first coefficients (`Ss` > 0) needs no table for DC, and one of those alone none for AC; tables of the same number
+ * that were there before change nothing. */
+function inForce(tables: JpegTables, code: number, data: Buffer): Buffer[] {
+  tables.take(code, data)
+  if (code !== SOS) return [DHT, DQT, DRI].some(each => each === code) ? [] : [data]
+  const [first, last] = data.subarray(1 + 2 * data[0]!)
+  const needed = tables.scan.flatMap(({ dc, ac, table }) => [first === 0 && dc, last !== 0 && ac, table])
+  return [
+    data,
+    ...needed.map(each => each || Buffer.alloc(0)),
+    Buffer.of(tables.interval >> 8, tables.interval),
+  ]
 }
 
 /** Bytes of a chunk before its data, in PNG and WebP. */

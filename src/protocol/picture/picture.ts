@@ -89,11 +89,12 @@ export async function inspectPicture(source: ByteSource, until: 'size' | 'end' =
   const limits = until === 'size' ? { block: BLOCK, reads: MOST_READS } : {}
   const parts = own || until === 'end' ? walk(new ByteReader(source, { head, ...limits })) : NOTHING
   const { stated, verdict } = await fold(parts, until)
-  const isOurs = format !== null && !stated.raw
+  const foreign = stated.raw ? 'RAW' : foreignKind(head)
+  const isOurs = format !== null && foreign === null
   const size = own ? stated : format && readHeaderSize(format, text ?? head)
   return {
     picture: isOurs ? picture(format, size, stated.orientation) : null,
-    foreign: isOurs ? null : stated.raw ? 'RAW' : foreignKind(head),
+    foreign,
     verdict: verdict.verdict(source.size),
   }
 }

@@ -9,7 +9,7 @@ const SIGN_LENGTH = 256
 
 const NAME = /^<(?:[^\s:<>/"'=]+:)?svg(?=[\s/>])/
 /** Only characters of a name, so that encrypted bytes that happen to begin with < do not count as an unfinished SVG. */
-const UNFINISHED_NAME = /^<[\w.:\-\x80-\xff]*$/
+const UNFINISHED_NAME = /^<(?:!.{0,6}|[\w.:\-\x80-\xff]*)$/s
 const ATTRIBUTE = /\s+([^\s=<>/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/gy
 const TAG_END = /^\s*\/?>$/
 const SIZES = ['width', 'height', 'viewBox']
@@ -28,7 +28,7 @@ export async function findSvgRoot(source: ByteSource, head: Uint8Array): Promise
   const text = new Text(new ByteReader(plain, options))
   const at = await startOfRoot(text)
   if (typeof at !== 'number') return at
-  const end = await endOfTag(text, at)
+  const end = await endOf(text, at)
   return end === null ? 'cut' : (sizeOf(await text.read(at, end - at)) ?? 'cut')
 }
 
@@ -69,13 +69,10 @@ async function startOfRoot(text: Text): Promise<number | 'cut' | null> {
     const at: number | undefined = (await text.find(NO_BLANK, end))?.from
     if (at === undefined) return 'cut'
     const head = await text.read(at)
-    if (!/^<[?!]/.test(head)) {
-      if (NAME.test(head)) return at
+    if (NAME.test(head)) return at
+    if (!/^<(?:\?|!--|!DOCTYPE|!\[CDATA\[)/.test(head))
       return head.length < SIGN_LENGTH && UNFINISHED_NAME.test(head) ? 'cut' : null
-    }
-    const isDoctype = head.startsWith('<!DOCTYPE')
-    end = isDoctype ? await endOfTag(text, at + 2, SIGNS_OF_DOCTYPE) : await endOfHidden(text, at)
-    if (end === at) return head.length < '<!DOCTYPE'.length ? 'cut' : null
+    end = await endOf(text, at)
   }
   return 'cut'
 }
@@ -90,50 +87,49 @@ async function endOfRoot(text: Text, root: number): Promise<number | null> {
   const sign = new RegExp(`<(?:!--|!\\[CDATA\\[|\\?|/?${name}(?=[\\s/>]))`, 'g')
   let depth = 0
   for (let at: number | undefined = root; at !== undefined; ) {
-    const hidden = await endOfHidden(text, at)
-    const end: number | null = hidden === at ? await endOfTag(text, at) : hidden
+    const end = await endOf(text, at)
     if (end === null) return null
-    if (hidden === at) {
-      if ((await text.read(at, 2)) === '</') depth--
-      else if ((await text.read(end - 2, 2)) !== '/>') depth++
-      if (depth <= 0) return end
-    }
+    const start = await text.read(at, 2)
+    const isEmpty = (await text.read(end - 2, 2)) === '/>'
+    if (start === '</') depth--
+    else if (!isEmpty && start !== '<!' && start !== '<?') depth++
+    if (depth <= 0) return end
     at = (await text.find(sign, end))?.from
   }
   return null
 }
 
-/** What hides signs in it: comments, CDATA, instructions and quotes. */
-const HIDING = [
+/** What has an end of its own. In what `nests`, others may stand that hide it; in brackets, a DOCTYPE does not end either. */
+const SPANS = [
   { begins: '<!--', ends: /-->/g },
   { begins: '<![CDATA[', ends: /\]\]>/g },
   { begins: '<?', ends: /\?>/g },
   { begins: '"', ends: /"/g },
   { begins: "'", ends: /'/g },
+  { begins: '<!DOCTYPE', ends: /["'<[\]>]/g, nests: true },
+  { begins: '<', ends: /["'>]/g, nests: true },
 ]
 
-/** The offset behind what hides signs and begins at `at`; `at` where none does. Null: its end is missing. */
-async function endOfHidden(text: Text, at: number): Promise<number | null> {
+/** The offset behind the tag, comment or quotes that begin at `at`. Null: their end is missing. */
+async function endOf(text: Text, at: number): Promise<number | null> {
   const head = await text.read(at)
-  const hiding = HIDING.find(({ begins }) => head.startsWith(begins))
-  return hiding ? ((await text.find(hiding.ends, at + hiding.begins.length))?.to ?? null) : at
-}
-
-const SIGNS_OF_DOCTYPE = /["'<[\]>]/g
-
-/** The offset behind a tag or DOCTYPE; null: none. A '>' in quotes ends neither, in brackets or comments no DOCTYPE. */
-async function endOfTag(text: Text, from: number, signs = /["'>]/g): Promise<number | null> {
+  const { begins, ends, nests } = SPANS.find(span => head.startsWith(span.begins))!
   let inside = false
-  for (let end: number | null = from; end !== null; ) {
-    const at: number | undefined = (await text.find(signs, end))?.from
-    if (at === undefined) return null
-    const sign = await text.read(at, 1)
-    if (sign === '>' && !inside) return at + 1
+  for (let end: number | null = at + begins.length; end !== null; ) {
+    const found: Found | null = await text.find(ends, end)
+    if (found === null) return null
+    const sign = await text.read(found.from, 1)
+    if (!nests || (sign === '>' && !inside)) return found.to
     if (sign === '[' || sign === ']') inside = sign === '['
-    const hidden = await endOfHidden(text, at)
-    end = hidden === at ? at + 1 : hidden
+    end = /["'<]/.test(sign) ? await endOf(text, found.from) : found.to
   }
   return null
+}
+
+/** Where a sign begins, and the offset behind it. */
+interface Found {
+  from: number
+  to: number
 }
 
 /** A text of one-byte characters. The current block is a string, so that many small steps cost one pass. */
@@ -161,7 +157,7 @@ class Text {
   }
 
   /** The next match of `sign` (a global expression, at most 256 characters); null when there is none. */
-  async find(sign: RegExp, from: number): Promise<{ from: number; to: number } | null> {
+  async find(sign: RegExp, from: number): Promise<Found | null> {
     for (let at = from; ; ) {
       // A match may begin in the characters in memory and end in the characters that are read next.
       const isMore = (await this.read(at)).length === SIGN_LENGTH

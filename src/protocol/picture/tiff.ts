@@ -1,7 +1,7 @@
-import { type ByteReader, PAGE } from './byte-reader.ts'
+import { ByteReader, PAGE } from './byte-reader.ts'
 import { type FlawCode, flawed, type Part, type Walk } from './part.ts'
-import { type Directory, HEADER, Tiff } from './tiff-directories.ts'
-import { endOfZeros, ROOM, ZeroPages } from './zeros.ts'
+import { type Directory, Tiff } from './tiff-directories.ts'
+import { endOfZeros, ROOM, Zeros } from './zeros.ts'
 
 const WIDTH = 256
 const HEIGHT = 257
@@ -25,7 +25,6 @@ const PIECES = [
 ] as const
 const TAGS = [...NUMBERS, SUB_DIRECTORIES, ...PIECES.flatMap(({ offsets, lengths }) => [offsets, lengths])]
 const YCBCR = 6
-const CR2 = /^II\*\0.{4}CR\x02/s
 
 /** So many directories are read, because a file may be crafted to take long. */
 const MOST_DIRECTORIES = 1000
@@ -34,12 +33,10 @@ const NOTHING_BELOW = 2 ** 32 - 1
 /** A TIFF's directories say where everything is. No part is the end, because a writer may append a page. */
 export const walkTiff: Walk = async function* (reader) {
   const { size } = reader
-  const head = await reader.bytes(0, HEADER)
-  const tiff = head && new Tiff(reader, head)
+  const tiff = await Tiff.at(reader)
   const header: Part = { role: 'header', name: 'header', from: 0, to: 8 }
   yield flawed(header, tiff ? tiff.first === 0 && 'unwritten' : 'cut')
   if (!tiff?.first) return
-  const isCr2 = CR2.test(head!.toString('latin1', 0, HEADER))
   const pixels = new Pixels(reader, tiff)
   // The loop visits those that are added meanwhile, too.
   const directories = new Set([tiff.first])
@@ -50,13 +47,18 @@ export const walkTiff: Walk = async function* (reader) {
   for (const at of directories) {
     const directory = await tiff.directory(at, TAGS)
     const numbers = await tiff.numbers(directory, NUMBERS)
-    const index = await indexPart(reader, tiff, directory, at, ++count)
+    const part: Part = {
+      role: 'index',
+      name: `directory ${++count}`,
+      from: at,
+      to: directory.end + tiff.pointer,
+    }
     if (count === 1) {
       const [width, height] = [numbers.get(WIDTH), numbers.get(HEIGHT)]
-      const isRaw = isCr2 || numbers.has(DNG_VERSION)
-      index.states = { ...(width && height && { width, height }), ...(isRaw && { raw: true as const }) }
+      const isRaw = numbers.has(DNG_VERSION)
+      part.states = { ...(width && height && { width, height }), ...(isRaw && { raw: true as const }) }
     }
-    yield index
+    yield flawed(part, await flawOf(reader, directory, part), directory.flaw?.part)
     for await (const below of tiff.numbersOf(directory.entries.get(SUB_DIRECTORIES))) enter(below)
     yield* pixels.of(directory, numbers)
     enter(directory.next)
@@ -67,29 +69,21 @@ export const walkTiff: Walk = async function* (reader) {
   if (pixels.dark && pixels.isLit) yield flawed(pixels.dark, 'zeros')
 }
 
-async function indexPart(
+async function flawOf(
   reader: ByteReader,
-  tiff: Tiff,
   { count, end, flaw }: Directory,
-  from: number,
-  number: number,
-): Promise<Part> {
-  const { size } = reader
-  // Some writers leave out the pointer to the next directory behind the last one, at the file's end.
-  const isOpen = end === size
-  const to = end + tiff.layout.pointer
-  const part: Part = { role: 'index', name: `directory ${number}`, from, to, by: 'index' }
-  if (to > size && !isOpen) return flawed(part, 'cut')
-  if (count > 0) return flawed(part, flaw?.code ?? (isOpen && 'no_end'), flaw?.part)
-  const isRoom = number === 1 || (await endOfZeros(reader, from)) - from >= ROOM
-  return flawed(part, isRoom ? 'unwritten' : 'announced')
+  { from, states }: Part,
+): Promise<FlawCode | false> {
+  if (flaw || count > 0) return flaw?.code ?? (end === reader.size && 'no_end')
+  const isRoom = states !== undefined || (await endOfZeros(reader, from)) - from >= ROOM
+  return isRoom ? 'unwritten' : 'announced'
 }
 
 /** The strips, tiles and JPEGs of all directories. */
 class Pixels {
   readonly #reader: ByteReader
   readonly #tiff: Tiff
-  readonly #zeros: ZeroPages
+  readonly #zeros = new Zeros()
   #read = 0
   pieces = 0
   /** A long stretch of zeros among plain pixels, and whether there are others: a black picture has none. */
@@ -99,16 +93,17 @@ class Pixels {
   constructor(reader: ByteReader, tiff: Tiff) {
     this.#reader = reader
     this.#tiff = tiff
-    this.#zeros = new ZeroPages(reader)
   }
 
   async *of({ entries }: Directory, numbers: Map<number, number>): AsyncGenerator<Part, void> {
+    const { source } = this.#reader
     const isPlain = (numbers.get(COMPRESSION) ?? 1) === 1
     for (const { kind, offsets, lengths } of PIECES) {
       if (kind === 'JPEG' && !entries.has(lengths)) continue
-      const sizes = this.#tiff.numbersOf(entries.get(lengths))
+      // Offsets and lengths are read alternately, so each have a reader of their own.
+      const sizes = this.#tiff.numbersOf(entries.get(lengths), new ByteReader(source))
       let [piece, written] = [0, 0]
-      for await (const from of this.#tiff.numbersOf(entries.get(offsets))) {
+      for await (const from of this.#tiff.numbersOf(entries.get(offsets), new ByteReader(source))) {
         const stated = (await sizes.next()).value || 0
         const needed = isPlain && kind === 'strip' ? lengthOfStrip(numbers, piece) : null
         piece++
@@ -136,11 +131,11 @@ class Pixels {
     // A crafted file may name the same bytes again and again.
     this.#read += part.to - from
     if (this.#read > 4 * size) return false
-    const { page, all } = await this.#zeros.take(from, part.to)
+    const { row, all } = await this.#zeros.within(this.#reader, from, part.to)
     // Compressed pixels have no page of zeros.
-    if (!isPlain && (page || (all && part.to - from >= ROOM))) return 'unwritten'
+    if (!isPlain && (row || (all && part.to - from >= ROOM))) return 'unwritten'
     this.isLit ||= !all
-    if (isPlain && page) this.dark ??= { ...part, role: 'unwritten' }
+    if (isPlain && row) this.dark ??= { ...part, role: 'unwritten' }
     return (isBeyond || (!isStated && needed === null)) && 'length'
   }
 }

@@ -89,11 +89,15 @@ describe('a whole JPEG', () => {
     expect(parts[6]!.states).toEqual({ width: 160, height: 120 })
   })
 
-  test('states the first orientation and where its small picture lies', async () => {
+  test('states orientations and where its small picture lies', async () => {
     const states = (await partsOf(walkJpeg, drawn({ before: bytes(exif(6), exif(3)) }))).map(
       part => part.states,
     )
-    expect(states.filter(Boolean)).toEqual([{ orientation: 6 }, { width: 160, height: 120 }])
+    expect(states.filter(Boolean)).toEqual([
+      { orientation: 6 },
+      { orientation: 3 },
+      { width: 160, height: 120 },
+    ])
     const ifd = (...entries: [number, number][]) =>
       bytes(
         be16(entries.length),

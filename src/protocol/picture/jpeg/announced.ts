@@ -1,3 +1,7 @@
+import type { ByteReader } from '../byte-reader.ts'
+import type { Part } from '../part.ts'
+import { exifStates, Tiff } from '../tiff-directories.ts'
+
 /** Bytes behind the first image that its metadata name. */
 export interface Announced {
   name: string
@@ -5,17 +9,24 @@ export interface Announced {
   to: number
 }
 
+const APP1 = 0xe1
+const APP2 = 0xe2
+/** The first bytes of an APP1 segment that holds EXIF. */
+const EXIF = 'Exif\0\0'
+/** Those of an APP2 segment with the index of a multi-picture file (CIPA DC-007), which is built like a TIFF. */
+const MPF = 'MPF\0'
+const MP_ENTRIES = 0xb002
+const MP_ENTRY = 16
+
 /** What the XMP of a motion photo, or of a picture with a gain map, contains. */
 const XMP_MARKS = /MotionPhoto|MicroVideo|Container:Directory/
+
 /** The number in an attribute or an element of XMP (0: there is none), whatever the prefix of its name space. */
 function numberOf(name: string, text: string): number {
   return Number(new RegExp(`:${name}(?:\\s*=\\s*["']|>)\\s*(\\d{1,15})(?!\\d)`).exec(text)?.[1] ?? 0)
 }
 
-const MP_ENTRIES = 0xb002
-const MP_ENTRY = 16
-
-/** What the metadata of a JPEG's first image say that follows the image. */
+/** What the metadata of a JPEG's first image say of it, and of what follows it. */
 export class Announcements {
   #images: Announced[] = []
   /** Lengths of what follows in order, with the padding before the first. */
@@ -24,34 +35,32 @@ export class Announcements {
   /** The length of the film at the file's end. */
   #film = 0
 
-  /** The index of a multi-picture file (CIPA DC-007), built like a TIFF: the data of its segment, at this offset. */
-  takeIndex(data: Buffer, offset: number): void {
-    const view = data.subarray(4)
-    const isLittle = view[0] === 0x49
-    // Beyond the segment's end there are only zeros.
-    const uint = (at: number, bytes: number) => {
-      if (at + bytes > view.byteLength) return 0
-      return isLittle ? view.readUIntLE(at, bytes) : view.readUIntBE(at, bytes)
-    }
-    const directory = uint(4, 4)
-    const last = Math.min(view.byteLength, directory + 2 + 12 * uint(directory, 2)) - 12
-    let tag = directory + 2
-    while (tag <= last && uint(tag, 2) !== MP_ENTRIES) tag += 12
-    if (tag > last) return
-    const first = uint(tag + 8, 4)
-    const end = Math.min(view.byteLength, first + uint(tag + 4, 4))
+  /** Takes the data of a segment between these offsets, and returns what they make of its part. */
+  async take(reader: ByteReader, code: number, from: number, to: number): Promise<Partial<Part>> {
+    const name = (await reader.slice(from, Math.min(to, from + EXIF.length))).toString('latin1')
+    if (code === APP1 && name === EXIF) return { states: await exifStates(reader, from + EXIF.length) }
+    if (code === APP1) this.#takeXmp((await reader.slice(from, to)).toString('latin1'))
+    if (code !== APP2 || !name.startsWith(MPF)) return {}
+    await this.#takeIndex(reader, from + MPF.length)
+    return { role: 'index' }
+  }
+
+  async #takeIndex(reader: ByteReader, start: number): Promise<void> {
+    const tiff = await Tiff.at(reader, start)
+    const directory = await tiff?.directory(tiff.first, [MP_ENTRIES])
+    const { at = 0, count = 0 } = directory?.entries.get(MP_ENTRIES) ?? {}
+    const entries = await reader.slice(at, at + count)
     this.#images = []
-    for (let at = first, nth = 1; at + MP_ENTRY <= end; at += MP_ENTRY, nth++) {
+    for (let entry = 0; tiff && entry + MP_ENTRY <= entries.byteLength; entry += MP_ENTRY) {
+      const [length, place] = [tiff.uint(entries, entry + 4, 4), tiff.uint(entries, entry + 8, 4)]
       // All offsets but the first image's, which is 0, count from the index.
-      const [length, from] = [uint(at + 4, 4), uint(at + 8, 4) + offset + 4]
-      if (from > offset + 4 && length > 0)
-        this.#images.push({ name: `image ${nth}`, from, to: from + length })
+      const from = start + place
+      const name = `image ${entry / MP_ENTRY + 1}`
+      if (place > 0 && length > 0) this.#images.push({ name, from, to: from + length })
     }
   }
 
-  /** The data of an APP1 segment: perhaps the XMP of a motion photo, or of a picture with a gain map. */
-  takeXmp(data: Buffer): void {
-    const text = data.toString('latin1')
+  #takeXmp(text: string): void {
     if (!XMP_MARKS.test(text)) return
     const [, directory = ''] = /:Directory\b(.*?)(?:<\/[\w-]+:Directory>|$)/s.exec(text) ?? []
     const [primary = '', ...others] = directory.split('<rdf:li').slice(1)

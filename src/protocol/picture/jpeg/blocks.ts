@@ -16,25 +16,21 @@ export async function countBlocks(
   { count, interval, blocks }: Units,
 ): Promise<{ complete: boolean; end: number }> {
   const reader = new ByteReader(source)
-  const codes = new Map<Buffer, HuffmanCode>()
-  const codeOf = (table: Buffer) => codes.get(table) ?? codes.set(table, huffmanCode(table)).get(table)!
-  const unit = blocks.map(({ dc, ac }) => ({ dc: codeOf(dc), ac: codeOf(ac) }))
+  const unit = blocks.map(({ dc, ac }) => ({ dc: huffmanCode(dc), ac: huffmanCode(ac) }))
   const bits = new Bits()
   let offset = from
   for (let done = 0; ; done++) {
-    const left = bits.bytes.byteLength - bits.at
-    if (left < UNIT && offset + bits.at + left < to) {
-      offset += bits.at
-      bits.bytes = (await reader.bytes(offset, Math.min(UNIT, to - offset)))?.subarray(0, to - offset) ?? NONE
+    const at = offset + bits.at
+    if (bits.bytes.byteLength - bits.at < UNIT && offset + bits.bytes.byteLength < to) {
+      bits.bytes = (await reader.bytes(at, Math.min(UNIT, to - at)))?.subarray(0, to - at) ?? Buffer.alloc(0)
       bits.at = 0
+      offset = at
     }
     const restarts = interval > 0 && done > 0 && done < count && done % interval === 0
     if (done === count || (restarts && !bits.restart()) || !unit.every(each => bits.block(each)))
       return { complete: done === count, end: offset + bits.at }
   }
 }
-
-const NONE: Buffer = Buffer.alloc(0)
 
 /** A Huffman code: by the length of its codes, the code behind the last one, and what leads from one to its symbol. */
 interface HuffmanCode {
@@ -45,19 +41,19 @@ interface HuffmanCode {
 
 /** `table`: how many codes there are of each length from 1 to 16, and their symbols. */
 function huffmanCode(table: Buffer): HuffmanCode {
-  const [ends, places]: number[][] = [[], []]
+  const [ends, places]: [number[], number[]] = [[], []]
   for (let length = 1, code = 0, place = 16; length <= 16; length++, code *= 2) {
     const count = table[length - 1]!
-    places![length] = place - code
-    ends![length] = code += count
+    places[length] = place - code
+    ends[length] = code += count
     place += count
   }
-  return { ends: ends!, places: places!, table }
+  return { ends, places, table }
 }
 
 /** The bits of a scan, without the zeros that are stuffed behind bytes 0xFF. */
 class Bits {
-  bytes = NONE
+  bytes: Buffer = Buffer.alloc(0)
   /** The offset of the next byte in `bytes`; `#left` bits of the one before are not used. */
   at = 0
   #byte = 0

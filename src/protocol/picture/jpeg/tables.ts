@@ -1,35 +1,30 @@
 /** The codes of markers (ITU-T T.81, table B.1). */
-export const [DHT, EOI, SOS, DQT, DRI] = [0xc4, 0xd9, 0xda, 0xdb, 0xdd] as const
-
+export const [DHT, EOI, SOS, DQT, DRI, COM] = [0xc4, 0xd9, 0xda, 0xdb, 0xdd, 0xfe] as const
 const NAMES: Readonly<Record<number, string>> = {
-  [DHT]: 'DHT',
-  [SOS]: 'SOS',
-  [DQT]: 'DQT',
-  [DRI]: 'DRI',
-  254: 'COM',
+  ...{ [DHT]: 'DHT', [SOS]: 'SOS', [DQT]: 'DQT', [DRI]: 'DRI', [COM]: 'COM' },
 }
 
 /** The name of a code from 0xC0 on that has a segment. Rare ones, as those of JPEG's extensions, are numbered. */
 export function nameOf(code: number): string {
-  const kind = isFrame(code) ? 'SOF' : code >= 0xe0 && code <= 0xef ? 'APP' : 'marker '
-  return NAMES[code] ?? `${kind}${kind === 'marker ' ? code : code & 15}`
+  if (isFrame(code)) return `SOF${code & 15}`
+  return NAMES[code] ?? (code >= 0xe0 && code <= 0xef ? `APP${code & 15}` : `marker ${code}`)
 }
 
 /** Whether the code is that of APPn, JPGn or COM. */
 export function isMetadata(code: number): boolean {
-  return code >= 0xe0 && code <= 0xfe
+  return code >= 0xe0 && code <= COM
 }
 
 /** Whether the code is one of SOF0 to SOF15. Between these codes lie DHT, JPG and DAC, which begin no frame. */
 export function isFrame(code: number): boolean {
-  return code >= 0xc0 && code <= 0xcf && code !== DHT && code !== 0xc8 && code !== 0xcc
+  return code >= 0xc0 && code <= 0xcf && ![DHT, 0xc8, 0xcc].includes(code)
 }
 
-/** Frames whose pixels are Huffman codes of whole blocks, one behind the other. */
-const SEQUENTIAL = new Set([0xc0, 0xc1])
 /** Where the symbol of the first code stands in a Huffman table. The bits of this code are zeros. */
 const FIRST_SYMBOL = 16
 const END_OF_BLOCK = 0
+
+const QUANT = 32
 
 /** libjpeg refuses scans with more blocks in one unit (T.81, B.2.3). */
 const MOST_BLOCKS = 10
@@ -43,14 +38,15 @@ interface Component {
 }
 
 interface Frame {
-  code: number
+  /** Its pixels are Huffman codes of whole blocks, one behind the other. */
+  isSequential: boolean
   width: number
   height: number
   components: Component[]
 }
 
 /** A component in a scan, with its tables: Huffman's for DC and AC, and the quantization table. */
-export interface ScanComponent extends Component {
+interface ScanComponent extends Component {
   dc: Buffer | undefined
   ac: Buffer | undefined
   table: Buffer | undefined
@@ -67,57 +63,76 @@ export interface Units {
   mayBeZeros: boolean
 }
 
-/** The frame and the tables that are in force at a place in a JPEG. They are the last of their number. */
+/** The frame, the scan and the tables that are in force at a place in a JPEG. Tables are the last of their number. */
 export class JpegTables {
   frame: Frame | null = null
+  /** The components of the last scan. None: its header is not that of a scan of the frame. */
+  scan: ScanComponent[] = []
   interval = 0
-  readonly #quant = new Map<number, Buffer>()
-  /** DC tables have the keys 0 to 15, AC tables those from 16 on. */
-  readonly #huffman = new Map<number, Buffer>()
+  /** Huffman's for DC have the keys 0 to 15, for AC those from 16 on, and quantization tables those from 32 on. */
+  readonly #tables = new Map<number, Buffer>()
+  readonly #scanned = new Set<number>()
 
   /** `body`: what follows the length of a segment. It is copied. */
   take(code: number, body: Buffer): void {
     if (isFrame(code)) this.frame = frameOf(code, body)
+    if (code === SOS) this.#takeScan(body)
     if (code === DRI && body.byteLength >= 2) this.interval = body.readUInt16BE(0)
-    if (code === DQT) putTables(this.#quant, body, 15, at => (body[at]! > 15 ? 129 : 65))
-    if (code === DHT) putTables(this.#huffman, body, 31, at => 17 + codesAt(body, at))
+    if (code === DQT) this.#takeTables(body, id => [QUANT + (id & 15), id > 15 ? 128 : 64])
+    // A Huffman table begins with 16 bytes that say how many codes there are of each length.
+    if (code === DHT)
+      this.#takeTables(body, (id, counts) => [id, counts.reduce((sum, count) => sum + count, 16)])
   }
 
-  /** The components of a scan with this header. None: the header is not that of a scan of the frame. */
-  scan(header: Buffer): ScanComponent[] {
+  #takeTables(body: Buffer, keyAndLength: (id: number, counts: Buffer) => [number, number]): void {
+    for (let at = 1, end = 0; at <= body.byteLength; at = end + 1) {
+      const id = body[at - 1]!
+      const [key, length] = keyAndLength(id, body.subarray(at, at + 16))
+      end = at + length
+      if (end <= body.byteLength && id < QUANT) this.#tables.set(key, Buffer.from(body.subarray(at, end)))
+    }
+  }
+
+  #takeScan(header: Buffer): void {
     const count = header[0] ?? 0
-    if (header.byteLength < 4 + 2 * count) return []
-    const found: ScanComponent[] = []
-    for (let at = 1; at < 1 + 2 * count; at += 2) {
+    this.scan = []
+    for (let at = 1; at < 1 + 2 * count && header.byteLength >= 4 + 2 * count; at += 2) {
       const component = this.frame?.components.find(({ id }) => id === header[at])
       const tables = header[at + 1]!
-      if (component === undefined) return []
-      const [dc, ac] = [this.#huffman.get(tables >> 4), this.#huffman.get(16 + (tables & 15))]
-      found.push({ ...component, dc, ac, table: this.#quant.get(component.quant) })
+      if (component === undefined) {
+        this.scan = []
+        return
+      }
+      const [dc, ac] = [this.#tables.get(tables >> 4), this.#tables.get(16 + (tables & 15))]
+      this.scan.push({ ...component, dc, ac, table: this.#tables.get(QUANT + component.quant) })
     }
-    return found
+    for (const { id } of this.scan) this.#scanned.add(id)
   }
 
-  get isSequential(): boolean {
-    return SEQUENTIAL.has(this.frame?.code ?? 0)
+  /** Whether there was a scan for each component, and each needs one alone. */
+  get isScanned(): boolean {
+    const { isSequential, components } = this.frame ?? {}
+    return !!isSequential && components!.every(({ id }) => this.#scanned.has(id))
   }
 
-  /** How to count the blocks of a scan. Null: they can't be counted by code lengths. */
-  units(scan: readonly ScanComponent[]): Units | null {
-    const { width, height, components } = this.frame!
-    const most = Math.max(...components.map(c => c.wide))
-    const highest = Math.max(...components.map(c => c.high))
+  /** How to count the blocks of the scan. Null: they can't be counted by code lengths. */
+  units(): Units | null {
+    const { width, height, components, isSequential } = this.frame!
+    const [most, highest] = [
+      Math.max(...components.map(c => c.wide)),
+      Math.max(...components.map(c => c.high)),
+    ]
     // A scan of one component has one block a unit, and only blocks that have pixels of the picture (T.81, A.2.2).
-    const [alone] = scan.length === 1 ? scan : []
+    const [alone] = this.scan.length === 1 ? this.scan : []
     const across = Math.ceil((width * (alone?.wide ?? 1)) / (8 * most))
     const down = Math.ceil((height * (alone?.high ?? 1)) / (8 * highest))
     const blocks: Units['blocks'] = []
-    for (const { dc, ac, wide, high } of scan) {
+    for (const { dc, ac, wide, high } of this.scan) {
       if (!dc || !ac) return null
       for (let block = 0; block < (alone ? 1 : wide * high); block++) blocks.push({ dc, ac })
     }
     const mayBeZeros = blocks.every(({ ac }) => ac[FIRST_SYMBOL] === END_OF_BLOCK)
-    const isCountable = this.isSequential && across * down > 0 && blocks.length <= MOST_BLOCKS
+    const isCountable = isSequential && across * down > 0 && blocks.length <= MOST_BLOCKS
     return isCountable ? { count: across * down, interval: this.interval, blocks, mayBeZeros } : null
   }
 }
@@ -130,24 +145,6 @@ function frameOf(code: number, body: Buffer): Frame | null {
     const [id, sampling, quant] = [body[at]!, body[at + 1]!, body[at + 2]!]
     components.push({ id, wide: sampling >> 4, high: sampling & 15, quant })
   }
-  return { code, width: body.readUInt16BE(3), height: body.readUInt16BE(1), components }
-}
-
-/** Puts the tables of a segment under their numbers, which are the bits of `mask` in their first bytes. */
-function putTables(
-  into: Map<number, Buffer>,
-  body: Buffer,
-  mask: number,
-  lengthAt: (at: number) => number,
-): void {
-  for (let at = 0, end = 0; at < body.byteLength; at = end) {
-    end = at + lengthAt(at)
-    if (end <= body.byteLength && body[at]! < 32)
-      into.set(body[at]! & mask, Buffer.from(body.subarray(at + 1, end)))
-  }
-}
-
-/** How many codes the Huffman table at this offset has: 16 bytes say how many there are of each length. */
-function codesAt(body: Buffer, at: number): number {
-  return body.subarray(at + 1, at + 17).reduce((sum, count) => sum + count, 0)
+  const isSequential = code === 0xc0 || code === 0xc1
+  return { isSequential, width: body.readUInt16BE(3), height: body.readUInt16BE(1), components }
 }
