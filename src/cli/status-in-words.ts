@@ -72,6 +72,8 @@ export function statusInWords(
     lines.push(`${LABELS[code].padEnd(8)}${printable(look)}`)
     if (remedy !== null) lines.push(`        ${printable(remedy)}`)
   }
+  const polled = status.watching?.polled_folders ?? []
+  if (polled.length > 0) lines.push(`watch   ${printable(inWords(because('folders_polled', { polled })))}`)
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
   lines.push(...pageInWords(now, status.backlog), ...backInWords(status))
   lines.push(...auditInWords(status.audit).map((said, at) => `${at === 0 ? 'audit   ' : '        '}${said}`))

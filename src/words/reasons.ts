@@ -101,6 +101,7 @@ const KINDS = {
   more: (others: number) => (others > 0 ? ` and ${others} more` : ''),
   /** A name that may be missing. */
   named: (path: string | null) => (path === null ? '' : ` ${path}`),
+  paths: (paths: readonly string[]) => paths.join(', '),
   time: localTime,
   pictures: (n: number) => count(n, 'picture'),
   number: inDigits,

@@ -120,6 +120,7 @@ export const STATE_WORDS = {
   key_not_read: "The key can't be read any more, so the next start fails ({said}). Mend its file",
   waits_too_long: 'A picture has waited for {ms:span} to be on the host. "albumd status" says why',
   folders_not_watched: "{folders:number} folders can't be watched, and are looked at every minute instead",
+  folders_polled: 'no event shows every change in {polled:paths}, so albumd looks there again and again too',
   quota_ends_early:
     "The host says that the quota is used up after {used:number} of {limit:number} uploads. Put what the account's plan allows a day into host.daily_quota, or something else uses the account too",
   upload_command_fails:

@@ -62,6 +62,16 @@ const STATUS: Status = {
 
 const CONFIG = { notify: { max_age: 86_400_000 }, host: {} }
 
+const POLLED = {
+  folders: 3,
+  lost: 0,
+  polled: true,
+  polled_folders: ['/srv/pool', '/srv/photos/card'],
+  reason: null,
+  remedy: null,
+  overflowed_at: null,
+}
+
 const lines = (changes: Partial<Status>) =>
   statusInWords({ ...STATUS, ...changes }, CONFIG, 'albumd.yaml').split('\n')
 const text = (changes: Partial<Status>) => lines(changes).join('\n')
@@ -172,6 +182,13 @@ describe('status', () => {
     expect(told[at + 1]).toMatch(/^ {8}.*kill -HUP 7$/)
     expect(labelled('notify', { upload_command_failed: 'it ended with 1' })[0]).toContain('it ended with 1')
     expect(labelled('held', { mirrors: [{ ...mirrorInSync(2), held_deletions: 3 }] })).toHaveLength(1)
+  })
+
+  it('says which folders are polled', () => {
+    expect(lines({ running: true }).filter(line => line.startsWith('watch'))).toEqual([])
+    const told = lines({ running: true, watching: POLLED })
+    for (const folder of POLLED.polled_folders)
+      expect(told).toContainEqual(expect.stringMatching(new RegExp(`^watch .*${folder}`)))
   })
 
   it('does not say that albumd does not run where one with another state_dir does', () => {

@@ -102,6 +102,7 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
     { pictures: 9, today: 0, nextDay: null, perDay: 4500, kept: 500 },
     { pictures: 99_999, today: 5000, nextDay: '2026-11-21T16:00:00.000Z', perDay: 4500, kept: 500 },
   ],
+  folders_polled: [{ polled: ['/srv/a', '/srv/b'] }],
   events_lost: [{ key: 'max_queued_events' }],
   watch_limit_reached: [{ key: 'max_user_watches' }],
 }
