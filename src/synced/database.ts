@@ -73,8 +73,10 @@ export function openDatabaseToRead(file: string, steps: readonly string[] = STEP
   }
 }
 
-/** Lets SQLite remove the log that a reader has left. A log with changes stays, for who opens the state for work. */
-export function removeEmptyLog(file: string): void {
+/** Closes a database that was opened to read, and lets SQLite remove the log that the reader leaves. A log with changes stays,
+ * for who opens the state for work. */
+export function closeRead(read: Db, file: string): void {
+  read.close()
   if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size !== 0) return
   const db = connect(file, { fileMustExist: true })
   try {

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
-import { openDatabaseToRead } from '../../synced/database.ts'
+import { closeRead, openDatabaseToRead } from '../../synced/database.ts'
 import { writeCopy } from '../../synced/migrate.ts'
 import { orNull } from '../or-null.ts'
 import { stateFiles } from '../state/claim.ts'
@@ -36,7 +36,7 @@ export function backUp({ mirrors, state_dir }: Config, file: string): number {
   } catch (error) {
     throw notWritten(folder, error as NodeJS.ErrnoException)
   } finally {
-    db.close()
+    closeRead(db, database)
   }
   return statSync(file).size
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../../config/schema.ts'
-import { openDatabaseToRead } from '../../synced/database.ts'
+import { closeRead, openDatabaseToRead } from '../../synced/database.ts'
 import { explained } from '../../synced/state-error.ts'
 import { inDigits, shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
@@ -86,7 +86,7 @@ function faultIn(database: string): string | null {
     const orphans = db.pragma('foreign_key_check') as unknown[]
     return orphans.length > 0 ? `${orphans.length} rows refer to rows that do not exist` : null
   } finally {
-    db.close()
+    closeRead(db, database)
   }
 }
 

@@ -12,7 +12,7 @@ import { ALONE } from '../../sync/claims.ts'
 import { runningTime } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { openDatabase, openDatabaseToRead, removeEmptyLog } from '../../synced/database.ts'
+import { closeRead, openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { explained, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
@@ -49,7 +49,6 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
   const folder = emptyFolder()
   try {
     const synced = await copyOf(files.database, join(folder, 'copy.db'))
-    if (!isRunning) removeEmptyLog(files.database)
     try {
       refuseOther(synced, config)
       const paused = pauseAt(synced, systemClock.wall())
@@ -132,7 +131,7 @@ async function copyOf(database: string, copy: string): Promise<Synced> {
       .catch(error => {
         throw explained(error, WRITING.test(error.code) ? copy : database)
       })
-      .finally(() => db.close())
+      .finally(() => closeRead(db, database))
   }
   const db = openDatabase(copy)
   try {

@@ -6,7 +6,7 @@ import { recordRunning } from '../../records/escrow.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import { albumPathOf } from '../../sync/album.ts'
 import { noteBoot, noteLost } from '../../sync/clock.ts'
-import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
+import { closeRead, openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { explained, isOfDatabase, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
@@ -160,19 +160,19 @@ function overlap(one: readonly string[], other: readonly string[]): boolean {
 
 /** Reads the records without a lock, beside a daemon. A state that does not exist reads as empty. Throws StateError. */
 export function readState<T>(config: Config, look: (synced: Synced) => T): T {
-  const { db, explain } = openToRead(config)
+  const { db, explain, close } = openToRead(config)
   try {
     return look(openSynced(db))
   } catch (error) {
     throw explain(error)
   } finally {
-    db.close()
+    close()
   }
 }
 
 /** Like `readState`, for work that takes long. Throws StateError also where the state belongs to another config. */
 export async function reading<T>(config: Config, work: (synced: Synced) => Promise<T>): Promise<T> {
-  const { db, explain } = openToRead(config)
+  const { db, explain, close } = openToRead(config)
   try {
     const synced = openSynced(db)
     refuseOther(synced, config)
@@ -181,12 +181,13 @@ export async function reading<T>(config: Config, work: (synced: Synced) => Promi
     // An error of the disk that the work itself meets, for example of a restore, is no error of the state.
     throw isOfDatabase(error) ? explain(error) : error
   } finally {
-    db.close()
+    close()
   }
 }
 
 function openToRead({ state_dir }: Config) {
   const { database } = stateFiles(state_dir)
   const db = existsSync(database) ? openDatabaseToRead(database) : openDatabase(':memory:')
-  return { db, explain: (error: unknown) => explained(error, database) }
+  const close = () => closeRead(db, database)
+  return { db, explain: (error: unknown) => explained(error, database), close }
 }

@@ -251,3 +251,15 @@ it('status tells of an albumd that works although its state folder was removed',
   })
   await daemon.stop()
 })
+
+it('commands that only read leave the state as it was, without a log beside it', async () => {
+  const stage = await setStage()
+  stage.write('a.png', png(4, 4).bytes)
+  await stage.pass()
+  const state = join(stage.home, 'state')
+  const before = readdirSync(state)
+  for (const command of [['status'], ['ls'], ['why', 'a.png'], ['deletions', 'list'], ['doctor']]) {
+    expect(await stage.here(...command)).toMatchObject({ code: 0 })
+    expect(readdirSync(state)).toEqual(before)
+  }
+})
