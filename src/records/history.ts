@@ -77,6 +77,6 @@ export function noteDeleted(tx: Tx, image: ImageRow, now: number): void {
   const entry = tx.escrow.of(image.id)
   if (!entry) return
   const moved = movedTo(tx, image)
-  const detail = moved ? because('picture_moved', { path: moved.path }) : WHY_IN_ESCROW[entry.reason]
+  const detail = moved ? because('picture_moved', { path: moved.told }) : WHY_IN_ESCROW[entry.reason]
   tx.history.add(entry, { at: now, event: 'deleted', detail })
 }

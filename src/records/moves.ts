@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import type { Records } from '../synced/synced.ts'
+import type { FileKey } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import { because, type Reason } from '../words/reasons.ts'
@@ -10,29 +12,39 @@ import { locationOf } from './versions.ts'
  * or may have moved (`losesBytes`).
  */
 
-type MoveRecords = Records
+/** Where a picture lies now. `told`: its path as it is told beside that of its image, a whole one in another mirror. */
+interface NewPlace extends Location {
+  told: string
+}
 
 /** Where the picture of an image in escrow lies now, also when it is not sent from there yet; or null. */
-export function movedTo(synced: MoveRecords, image: ImageRow): Location | null {
+export function movedTo(synced: Records, image: ImageRow): NewPlace | null {
   if (synced.escrow.of(image.id)?.reason !== 'deleted') return null
   const sent = synced.files.withBytes(image)
-  if (sent) return locationOf(synced, sent)
+  if (sent) return placeOf(synced, image, sent)
   const waits = waitingMove(synced, image)
   return waits?.isRead ? waits : null
 }
 
 /** Where a file waits for its upload that is the picture of this image (`isRead`), or may be; or null. Until it is sent, or
  * read and found to be another picture, the image is not deleted. */
-export function waitingMove(synced: Records, image: ImageRow): (Location & { isRead: boolean }) | null {
+export function waitingMove(synced: Records, image: ImageRow): (NewPlace & { isRead: boolean }) | null {
   const open = synced.files.openLike(image)
   if (!open || (open.hash === null && synced.files.withBytes(image))) return null
-  return { ...locationOf(synced, open), isRead: open.hash !== null }
+  return { ...placeOf(synced, image, open), isRead: open.hash !== null }
+}
+
+function placeOf(synced: Records, { id }: ImageRow, file: FileKey): NewPlace {
+  const place = locationOf(synced, file)
+  const from = synced.escrow.of(id)?.mirror ?? place.mirror
+  const folder = from === place.mirror ? '' : synced.mirrors.byId(place.mirror)!.folder
+  return { ...place, told: join(folder, place.path) }
 }
 
 /** Where the picture of an image in escrow lies now, or perhaps lies; or null. */
-export function moveOf(synced: MoveRecords, image: ImageRow): Reason | null {
+export function moveOf(synced: Records, image: ImageRow): Reason | null {
   const moved = movedTo(synced, image)
-  if (moved) return because('picture_moved', { path: moved.path })
+  if (moved) return because('picture_moved', { path: moved.told })
   const perhaps = synced.escrow.of(image.id)?.reason === 'deleted' ? waitingMove(synced, image) : null
-  return perhaps && because('may_have_moved', { path: perhaps.path })
+  return perhaps && because('may_have_moved', { path: perhaps.told })
 }

@@ -47,7 +47,7 @@ export type PassEvent =
   /** The account's default album was found. Pictures that are uploaded without an album land there (§4.1). */
   | { event: 'default_album_found'; album: string }
   | { event: 'uploads_stopped'; code: string; message: Reason }
-  /** `moved_to`: the path, below its mirror, where the same picture lies now; null: it has not moved. */
+  /** `moved_to`: the path where the same picture lies now, below this mirror, or whole in another; null: it has not moved. */
   | {
       event: 'image_deleted'
       mirror: string

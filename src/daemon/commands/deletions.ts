@@ -136,7 +136,7 @@ export interface PendingDeletion {
   mirror: string
   path: string
   reason: EscrowRow['reason']
-  /** Where the same picture lies now, below its mirror. Null: it has not moved. */
+  /** Where the same picture lies now: below this mirror, or a whole path in another. Null: it has not moved. */
   moved_to: string | null
   /** ISO 8601. */
   since: string
@@ -194,7 +194,7 @@ function listed(
         state: waitsForPerson(entry) ? 'held' : entry.many_until === null ? 'grace' : 'many',
         approved: state === 'approved',
         reason,
-        moved_to: movedTo(synced, image)?.path ?? null,
+        moved_to: movedTo(synced, image)?.told ?? null,
         since: isoTime(since),
         goes_at: TIMED.has(codeOf(own!.why)) ? isoTime(own!.until) : null,
         next: next.map(showStep),

@@ -176,7 +176,7 @@ export function recordedAt(synced: Synced, location: Location): Recorded {
   if (isFolder(synced, row.id, path)) return { kind: 'folder', pictures: below() }
   if (!file) return { kind: 'nothing' }
   const image = file.image === null ? undefined : synced.images.byId(file.image)
-  const gone = image && { movedTo: movedTo(synced, image)?.path ?? null }
+  const gone = image && { movedTo: movedTo(synced, image)?.told ?? null }
   return { kind: 'picture', picture: null, ...(gone && { gone }) }
 }
 

@@ -61,7 +61,7 @@ export async function deleteImages(
       emit({ event: 'image_kept', mirror, path, reason: stays })
       continue
     }
-    const moved_to = movedTo(synced, image)?.path ?? null
+    const moved_to = movedTo(synced, image)?.told ?? null
     const refusal = await deleteImage(context, run, entry, image, walks, cut)
     if (!refusal) emit({ event: 'image_deleted', mirror, path, reason, moved_to })
     else if (!isOfThisOne(refusal)) return refusal

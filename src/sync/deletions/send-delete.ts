@@ -86,7 +86,7 @@ const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
   // The picture may have been renamed. A file that is not uploaded yet may be this picture under its new name.
   mayHaveMoved({ synced, image }) {
     const move = waitingMove(synced, image)
-    return move && because(move.isRead ? 'moved_unsent' : 'may_have_moved', { path: move.path })
+    return move && because(move.isRead ? 'moved_unsent' : 'may_have_moved', { path: move.told })
   },
   isThereAgain({ files, disk }) {
     for (const file of files) {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { mkdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
 import { kept } from '../../../src/records/escrow.ts'
@@ -284,4 +286,19 @@ it('but by a word it is', async () => {
   await workshop.pass({ running: () => 3_600_001 })
   expect(await contentOf(workshop.host, workshop.album)).toEqual([])
   expect(await workshop.host.list(null, 1, never)).toMatchObject({ ok: true })
+})
+
+it('tells by its whole path a picture that moved into another mirror', async () => {
+  const workshop = await workshopWith({ 'a/red.png': red, 'green.png': green })
+  const other = { ...workshop.mirror, folder: `${workshop.pictures}-other`, album: 'Other' }
+  mkdirSync(join(other.folder, 'a'), { recursive: true })
+  const to = join(other.folder, 'a/red.png')
+  renameSync(join(workshop.pictures, 'a/red.png'), to)
+  for (const _ of [1, 2])
+    await workshop.pass({ lookAt: lookingAt(realDisk) }, 'mirror', undefined, [workshop.mirror, other])
+  expect(workshop.events.filter(({ event }) => event === 'image_deleted')).toMatchObject([
+    { mirror: workshop.pictures, path: 'a/red.png', moved_to: to },
+  ])
+  const deleted = workshop.synced.history.of({ mirror: 1, path: 'a/red.png' }).at(-1)
+  expect(deleted).toMatchObject({ event: 'deleted', detail: because('picture_moved', { path: to }) })
 })
