@@ -29,7 +29,7 @@ export interface Incoming {
 export function pictureIn(path: string): Incoming {
   const name = basename(path)
   if (formatOfName(name) === null)
-    throw new NotPossible(`${path}: its name has no extension of a picture that the host takes`)
+    throw new NotPossible(`${path}: the name has no extension of a picture that the host takes`)
   return { name, bytes: bytesOf(path) }
 }
 
