@@ -40,11 +40,13 @@ const TURNS = [1, 1, 2, 2, 3, 26, 2, 6].flatMap((times, kind) =>
   Array.from({ length: times }, () => KINDS[kind]!),
 )
 
-/** The seed of one kind that a seed of all kinds stands for. */
+/** The seed of one kind that a seed of all kinds stands for. A kind ends where the next one begins. */
 export function seedOfKind(seed: number): number {
   if (seed < WIDE || seed >= WIDE_END) return seed
   const number = seed - WIDE
-  return TURNS[number % TURNS.length]! + number
+  const kind = TURNS[number % TURNS.length]!
+  const next = [...KINDS, WIDE].filter(begin => begin > kind)
+  return kind + (next.length > 0 ? number % (Math.min(...next) - kind) : number)
 }
 
 export function isBroad(seed: number): boolean {

@@ -51,7 +51,7 @@ export const RATES: readonly Row[] = [
   [505_000_101, 'a place is used however old it is',
     'a machine that was stopped uses places that are those of other machines by now',
     { 'shared/shared-window.ts': { 'SharedWindow.take.isOver': never } }],
-  [731_000_116, 'a place is used after a stop', 'the store may have lost the place while the machine was stopped',
+  [581_000_116, 'a place is used after a stop', 'the store may have lost the place while the machine was stopped',
     { 'shared/shared-window.ts': { 'SharedWindow.take.taken': () => Number.POSITIVE_INFINITY } }],
   [505_000_334, 'a machine that was stopped uses its part at once',
     'the store was started again meanwhile, so the others have its part',
