@@ -41,6 +41,7 @@ export async function openAlbumStage(options: Partial<HostOptions> = {}): Promis
     onRequest: ({ endpoint }) => asked.push(endpoint),
   })
   const synced = emptyState()
+  const contents = new AlbumContents()
   return {
     there,
     host,
@@ -53,7 +54,7 @@ export async function openAlbumStage(options: Partial<HostOptions> = {}): Promis
         clock: systemClock,
         claims: ALONE,
         emit: () => {},
-        contents: new AlbumContents(),
+        contents,
         credentialLifetimeMs,
       }),
   }

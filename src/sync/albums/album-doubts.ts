@@ -1,9 +1,10 @@
 import { albumInDoubt } from '../../records/albums.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
+import type { Album } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { AlbumPort } from '../context.ts'
-import type { AlbumListings } from '../listing/index.ts'
+import { type AlbumListings, showsItsOwn, unlistedIn } from '../listing/index.ts'
 
 /** Finds out, in one pass, which albums are gone, after the host answered NOT_FOUND. Only a listing proves that an album is
  * gone. A host may also answer NOT_FOUND because an album is too deep to hold others, or because it is late to know a new
@@ -43,6 +44,28 @@ export class AlbumDoubts {
     }
     await doubt
     return albums.byRemoteId(remote_id)?.confirmed !== 1
+  }
+
+  /** Puts the recorded albums in doubt that the host does not list in `parent`. Where an unknown album_id means the root,
+   * nothing else tells that an album is gone. When the plan has no listings, all stay as they are recorded. Returns what kept
+   * the host from being asked, or null. */
+  async doubtUnlisted(parent: Album, signal: AbortSignal): Promise<HostFailure | null> {
+    const { synced, host, contents } = this.#context
+    const recorded = synced.unusedAlbums.below(parent?.id ?? null).filter(({ confirmed }) => confirmed === 1)
+    const ids = recorded.map(({ remote_id }) => remote_id)
+    const unlisted = await unlistedIn(host, parent?.remote_id ?? null, ids, signal)
+    if (!unlisted.ok) return unlisted.failure.remedy === 'plan' ? null : unlisted.failure
+    for (const album of recorded) {
+      const isListed = !unlisted.value.includes(album.remote_id)
+      if (isListed) contents.listed.add(album.remote_id)
+      else if (!this.#isYoung(album)) {
+        // A host may be late to list an album.
+        const shown = await host.list(album.remote_id, 1, signal)
+        if (!shown.ok && shown.failure.remedy !== 'gone') return shown.failure
+        if (!shown.ok || !showsItsOwn(synced, album, shown.value)) await this.doubt(album)
+      }
+    }
+    return null
   }
 
   /** Puts an album in doubt, after the host answered NOT_FOUND to step 1 of an upload into it, unless the plan has no

@@ -34,6 +34,8 @@ export class AlbumTree {
   /** The parents, by the host's ids, that were walked again after the host had refused to create an album in them. Null is
    * the root. */
   readonly #walkedAgain = new Set<string | null>()
+  /** By the rows of parents (0 is the root): whether the albums recorded there are listed. */
+  readonly #looksAbove = new Map<number, Promise<HostFailure | null>>()
 
   constructor(context: AlbumPort) {
     this.#context = context
@@ -45,6 +47,8 @@ export class AlbumTree {
   async lookUp(path: readonly string[], signal: AbortSignal): Promise<Outcome<Album | undefined>> {
     let parent: Album = null
     for (const name of path) {
+      const failure = await this.#lookAbove(parent, name, signal)
+      if (failure) return { ok: false, failure }
       const known: AlbumRow | undefined = this.#known(parent, name)
       const next: Outcome<AlbumRow | undefined> = known?.confirmed
         ? { ok: true, value: known }
@@ -89,9 +93,11 @@ export class AlbumTree {
     return this.#doubts.doubt(album)
   }
 
-  #childOf(parent: Album, name: string, signal: AbortSignal): Promise<Outcome<Album>> {
+  async #childOf(parent: Album, name: string, signal: AbortSignal): Promise<Outcome<Album>> {
+    const failure = await this.#lookAbove(parent, name, signal)
+    if (failure) return { ok: false, failure }
     const recorded = this.#known(parent, name)
-    if (recorded?.confirmed) return Promise.resolve({ ok: true, value: recorded })
+    if (recorded?.confirmed) return { ok: true, value: recorded }
     const key = keyOf(parent, name)
     const running = this.#underWay.get(key)
     if (running) return running
@@ -243,10 +249,22 @@ export class AlbumTree {
   }
 
   async #record({ parent, name }: Place, remoteId: string, how: AlbumOrigin) {
-    const { synced, clock } = this.#context
+    const { synced, clock, contents } = this.#context
     const album = { parent: parent?.id ?? null, name, remoteId }
     const value = await synced.commit(tx => albumFound(tx, album, how, clock.monotonic()))
+    contents.listed.add(remoteId)
     return { ok: true as const, value }
+  }
+
+  /** Before a process relies on the record of an album, the album above must list it: one listing for all albums there.
+   * Returns what kept the host from being asked, or null. */
+  async #lookAbove(parent: Album, name: string, signal: AbortSignal): Promise<HostFailure | null> {
+    const recorded = this.#known(parent, name)
+    if (!recorded?.confirmed || this.#context.contents.listed.has(recorded.remote_id)) return null
+    const key = parent?.id ?? 0
+    const look = this.#looksAbove.get(key) ?? this.#doubts.doubtUnlisted(parent, signal)
+    this.#looksAbove.set(key, look)
+    return look
   }
 
   #known(parent: Album, name: string): AlbumRow | undefined {

@@ -12,7 +12,15 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { albumName, recordedAlbums } from '../album.ts'
 import { type FileAges, mayArriveFor } from '../clock.ts'
 import type { AlbumPort, HostPort } from '../context.ts'
-import { canBe, delivers, type Walk, type WholeWalk, walkEverything, walkWhole } from '../listing/index.ts'
+import {
+  canBe,
+  delivers,
+  showsItsOwn,
+  type Walk,
+  type WholeWalk,
+  walkEverything,
+  walkWhole,
+} from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { type AlbumComparison, type AuditStart, compareAlbum, isLeftOver, recordsOf } from './audit-album.ts'
 
@@ -213,8 +221,11 @@ export async function lookAtAlbum(
     return lookEverywhere(context, signal)
   const row = album === null ? null : context.synced.albums.byId(album)!
   const walk = await walkWhole(context.host, row?.remote_id ?? null, signal)
-  if (!walk.ok && walk.failure.remedy === 'gone' && row) return lookForAlbum(context, row, signal)
-  return lookOf(walk, context.synced.images.inAlbum(album))
+  const shown = lookOf(walk, context.synced.images.inAlbum(album))
+  if (!row || (walk.ok ? showsItsOwn(context.synced, row, walk.value) : walk.failure.remedy !== 'gone'))
+    return shown
+  const look = await lookForAlbum(context, row, signal)
+  return walk.ok && look.kind === 'unknown' ? shown : look
 }
 
 /** The images of the root, and those of other albums that are recorded there: an upload without an album lands in the
@@ -254,7 +265,7 @@ async function lookForAlbum(
   { remote_id, parent, made_at }: AlbumRow,
   signal: AbortSignal,
 ): Promise<AlbumLook> {
-  const { synced, host, clock, credentialLifetimeMs } = context
+  const { synced, host, clock, contents, credentialLifetimeMs } = context
   const unknown = { kind: 'unknown', reason: because('listed_not_known') } as const
   // A host may be late to list an album that was created a moment ago.
   if (made_at !== null && clock.monotonic() - made_at < mayArriveFor(credentialLifetimeMs)) return unknown
@@ -264,7 +275,10 @@ async function lookForAlbum(
   const look = lookOf(walk)
   if (look.kind !== 'whole') return look
   const listed = walk.ok && walk.value.albums.some(({ id }) => id === remote_id)
-  return listed ? unknown : { ...look, images: [], albums: [] }
+  if (listed) return unknown
+  // The next upload asks too.
+  contents.listed.delete(remote_id)
+  return { ...look, images: [], albums: [] }
 }
 
 /** The recorded albums that are a mirror's album or lie below one. Null is the root. */

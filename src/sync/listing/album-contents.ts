@@ -21,6 +21,8 @@ export class AlbumContents {
   readonly #looks = new Map<number, Promise<Outcome<void>>>()
   /** The unrecorded images of the albums that were walked, by their names. */
   readonly #unrecorded = new Map<number, Map<string, UnrecordedImage[]>>()
+  /** The albums, by the host's ids, that the album above has listed since the process started, or that it created. */
+  readonly listed = new Set<string>()
   #isNewEmitted = false
 
   /** Looks at an album once. Returns what failed. */
@@ -66,6 +68,7 @@ export class AlbumContents {
   forgetAll(): void {
     this.#looks.clear()
     this.#unrecorded.clear()
+    this.listed.clear()
   }
 
   /** Tells once that no image was ever recorded. Of a state that was put back, the start has told. */

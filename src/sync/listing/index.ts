@@ -30,7 +30,9 @@ export {
 export {
   AlbumListings,
   plainName,
+  showsItsOwn,
   tellingLostAlbums,
+  unlistedIn,
   type Walk,
   type WholeWalk,
   walkEverything,

@@ -1,7 +1,15 @@
 import { HOUR_MS, type Stopwatch } from '../../protocol/clock.ts'
 import type { ListedAlbum, ListedImage } from '../../protocol/records.ts'
-import { type HostFailure, hostWith, type ImageHost, type Lister, type Outcome } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
+import {
+  type HostFailure,
+  hostWith,
+  type ImageHost,
+  type Lister,
+  type ListPage,
+  type Outcome,
+} from '../../remote/host.ts'
+import type { Records, Synced } from '../../synced/synced.ts'
+import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
 
 /** What the host lists in an album (§4.4). Each entry names the album that holds it by the host's id; null is the root. */
@@ -60,6 +68,41 @@ export async function walkAlbum(
 const unclear = { remedy: 'later', endpoint: 'list', code: 'HOST_LISTING' } as const
 const withoutEnd: HostFailure = { ...unclear, message: because('listing_endless', { most: ENTRIES_MOST }) }
 export const listingChanges: HostFailure = { ...unclear, message: because('listing_changes') }
+
+/** Whether a listing shows an image or an album that is recorded in this album. Then it is the album's, and not that of the
+ * root, which some hosts list in place of an album that is gone. */
+export function showsItsOwn(
+  { images, albums }: Records,
+  { id }: AlbumRow,
+  shown: Pick<Walk, 'images' | 'albums'> | ListPage,
+): boolean {
+  return (
+    shown.images.some(image => images.byRemoteId(image.id)?.album === id) ||
+    shown.albums.some(album => albums.byRemoteId(album.id)?.parent === id)
+  )
+}
+
+/** The albums of these ids that the host does not list in `parent`; null is the root. Most hosts show all albums on the first
+ * page, so one request tells. */
+export async function unlistedIn(
+  host: Lister,
+  parent: string | null,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Outcome<string[]>> {
+  const without = (albums: readonly { id: string }[]) => {
+    const shown = new Set(albums.map(({ id }) => id))
+    return ids.filter(id => !shown.has(id))
+  }
+  const first = await host.list(parent, 1, signal)
+  if (!first.ok) return first
+  if (without(first.value.albums).length === 0) return { ok: true, value: [] }
+  const walk = await walkWhole(host, parent, signal)
+  if (!walk.ok) return walk
+  return walk.value.settled
+    ? { ok: true, value: without(walk.value.albums) }
+    : { ok: false, failure: listingChanges }
+}
 
 /** What several walks have shown together. Each further one is made because the one before was not complete. */
 export interface WholeWalk extends Walk {

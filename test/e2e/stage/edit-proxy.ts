@@ -11,6 +11,7 @@ export interface Asked {
   /** Undefined but with POST. */
   // biome-ignore lint/suspicious/noExplicitAny: tests know what they send
   body: any
+  query: URLSearchParams
 }
 
 /** What the proxy answers in the host's place. */
@@ -21,7 +22,7 @@ export interface Refused {
   retryAfter?: number
 }
 
-/** A host that differs from the embedded one: what is asked passes `edit`, which changes its body, or refuses it.
+/** A host that differs from the embedded one: what is asked passes `edit`, which changes its body or its query, or refuses it.
  * Answers the other host's {base_url}. Upload nodes and delivery addresses stay where they are. */
 export async function startEditProxy(
   hostBaseUrl: string,
@@ -33,10 +34,12 @@ export async function startEditProxy(
     for await (const chunk of request) chunks.push(chunk)
     let body: Buffer = Buffer.concat(chunks)
     const { method } = request
+    let path = request.url!
     if (method === 'GET' || method === 'POST' || method === 'DELETE') {
       const asked: Asked = {
         method,
-        path: request.url!.slice(VERSION_PATH.length).replace(/\?.*/, ''),
+        path: path.slice(VERSION_PATH.length).replace(/\?.*/, ''),
+        query: new URL(path, upstream).searchParams,
         body: method === 'POST' ? JSON.parse(body.toString()) : undefined,
       }
       const refused = await edit(asked)
@@ -47,12 +50,14 @@ export async function startEditProxy(
         response.end(JSON.stringify({ success: false, error: 'This is not done here.', code: refused.code }))
         return
       }
+      const query = asked.query.toString()
+      path = VERSION_PATH + asked.path + (query && `?${query}`)
       if (method === 'POST') body = Buffer.from(JSON.stringify(asked.body))
     }
     const { host, connection, ...rest } = request.headers
     const headers: IncomingHttpHeaders = { ...rest }
     if (body.length > 0) headers['content-length'] = String(body.length)
-    const passed = openRequest(upstream + request.url, { method: request.method!, headers }, answer => {
+    const passed = openRequest(upstream + path, { method: request.method!, headers }, answer => {
       response.writeHead(answer.statusCode!, answer.headers)
       answer.pipe(response)
     })

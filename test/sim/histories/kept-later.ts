@@ -9,6 +9,13 @@ const WHOLE_SECONDS: History['setting'] = { ...PLAIN_SETTING, tickMs: 1000 }
 /** Kept later: no broad history begins as these, because a longer list of beginnings would change what each seed draws. */
 // biome-ignore format: a history is a row.
 export const KEPT_LATER: readonly History[] = [
+  // Another person deletes the album, which is the root from then on, and a picture is new; or an audit mends it.
+  ...[at(1, 'add', 48, 6), at(1, 'auditRepair')].map((then, number) => ({
+    ...HOURLY,
+    seed: 1_000_000_440 + number,
+    variations: { ...PLAIN, strays: true },
+    actions: [at(1, 'otherDeletesAlbum'), then],
+  })),
   // The answer to a deletion is lost, and when it is sent again, the host answers in its own way that nothing is there.
   ...GONE.map((goneAs, number) => ({
     ...HOURLY,

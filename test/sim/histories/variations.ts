@@ -54,6 +54,8 @@ export interface Variations {
   promises: 'received' | 'declared' | 'kept' | null
   /** How the host answers the deletion of an image that is gone; null: as §4.5 says. */
   goneAs: { code: string; status: number } | null
+  /** An album that the host does not know is the root. */
+  strays: boolean
   /** How the host reads what the specification leaves open, where it does not read it as the embedded host does. */
   readings: Partial<Readings>
 }
@@ -78,6 +80,7 @@ export const PLAIN: Variations = {
   miscounts: false,
   promises: null,
   goneAs: null,
+  strays: false,
   readings: {},
 }
 
@@ -103,6 +106,7 @@ export function drawVariations(random: Random): Variations {
     miscounts: false,
     promises: null,
     goneAs: null,
+    strays: false,
     readings: {},
   }
 }
@@ -122,10 +126,11 @@ export const GONE = [
 ] as const
 
 /** Hosts that run in the open differ in more. */
-export function drawReal(random: Random): Partial<Variations> {
+export function drawReal(random: Random, another: Random): Partial<Variations> {
   return {
     promises: random.pick(['received', 'declared', 'kept', null] as const),
     goneAs: random.pick([null, ...GONE]),
+    strays: another.chance(0.3),
   }
 }
 

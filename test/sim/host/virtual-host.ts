@@ -74,7 +74,7 @@ export class VirtualHost {
   }
 
   requestUpload(request: UploadRequest, by: Actor): { token: string; cdnUrl: string | null } {
-    const album_id = request.album_id ?? this.#defaultAlbum()
+    const album_id = this.#known(request.album_id ?? null) ?? this.#defaultAlbum()
     this.#useQuota('credential', by)
     const { token, imageId } = this.#kit.service.requestUpload(this.#account, { ...request, album_id })
     const album = this.truth.album(album_id ?? null)
@@ -130,7 +130,8 @@ export class VirtualHost {
     return { imageId: id, cdnUrl: this.#answered('second', id) }
   }
 
-  list(album: string | null, page: number): ListPage {
+  list(asked: string | null, page: number): ListPage {
+    const album = this.#known(asked)
     this.#refuseWithout('list')
     const { service } = this.#kit
     const listed = service.list(this.#account, album, '1')
@@ -195,13 +196,14 @@ export class VirtualHost {
 
   /** `sawUntil`: what others made before that is known to whoever asks. */
   makeAlbum(name: string, parent: string | null, by: Actor, sawUntil = 0): CreatedAlbum {
-    const above = this.truth.album(parent)
+    const place = this.#known(parent)
+    const above = this.truth.album(place)
     if (by !== 'other') {
       this.#refuseWithout('create_album')
       const depth = above === null ? 1 : pathOfAlbum(above).split('/').length + 1
       if (depth > this.variations.depthMax) throw new Refusal('tooDeep', 'Albums are nested too deep.')
     }
-    const made = this.#kit.service.createAlbum(this.#account, { name, parent_album: parent })
+    const made = this.#kit.service.createAlbum(this.#account, { name, parent_album: place })
     const album: TrueAlbum = { id: made.id, parent: above, name, by, at: this.#time.now, gone: false }
     this.truth.albums.set(made.id, album)
     for (const watch of this.events) watch.albumMade(album, sawUntil)
@@ -261,6 +263,11 @@ export class VirtualHost {
     if (this.variations.delivery === 'file') return `https://cdn.example/files/${id}.img`
     // Nothing in it is the image's id.
     return `https://cdn.example/x/${hashOf(Buffer.from(id)).slice(0, 16)}`
+  }
+
+  /** The album that the host takes for this one. */
+  #known(album: string | null): string | null {
+    return this.variations.strays && this.truth.album(album)?.gone !== false ? null : album
   }
 
   #defaultAlbum(): string | undefined {

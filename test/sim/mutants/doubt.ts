@@ -91,6 +91,8 @@ export const DOUBT: readonly Row[] = [
     { 'sync/listing/evidence.ts': { dimensionsFit: always, sizeFits: always } }],
   [1, 'albums are not looked into before the first upload', 'a lost state sends everything again',
     { 'sync/listing/album-contents.ts': { 'AlbumContents.lookAt': () => async () => ({ ok: true }) } }],
+  [1_000_000_440, 'a process relies on the albums that are recorded', 'pictures of an album that is gone lie in the root',
+    { 'sync/albums/album-doubts.ts': { 'AlbumDoubts.doubtUnlisted': () => async () => null } }],
   [1_000_000_048, 'an album is not looked into again after a node refused',
     'a picture that a proxy sent twice is on the host, and is sent again',
     { 'sync/uploads/sender.ts': { sendBytes: given(0, 'contents', { forget() {} }) } }],

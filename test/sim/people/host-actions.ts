@@ -139,6 +139,11 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
     const albums = world.host.truth.liveAlbums()
     const album = albums[a % albums.length]
     if (!album) return 'nothing'
+    if (world.host.variations.strays) {
+      // A process that has seen an album asks for it no more.
+      if (world.passes.isUnderWay) return 'nothing'
+      world.endProcess()
+    }
     world.other(world.host.deleteAlbum(album.id, 'other'))
     return `another person deletes the album ${pathOfAlbum(album)}`
   },
