@@ -49,7 +49,7 @@ function byPosition(one: Problem, other: Problem): number {
 function complete(written: WrittenConfig, around: Surroundings): Omit<Config, 'gone'> {
   // No path is null here: the cross-checks have refused every path that can't be resolved.
   const absolute = (path: string) => resolvePath(path, around) ?? path
-  const { host, account, mirrors, state_dir } = written
+  const { host, account, mirrors, picgo_server, state_dir } = written
   return {
     ...written,
     host: {
@@ -68,6 +68,10 @@ function complete(written: WrittenConfig, around: Surroundings): Omit<Config, 'g
       ...(account.shared_ca_file && { shared_ca_file: absolute(account.shared_ca_file) }),
     },
     mirrors: mirrors.map(mirror => ({ ...mirror, folder: absolute(mirror.folder) })),
+    picgo_server: {
+      ...picgo_server,
+      ...(picgo_server.folder && { folder: absolute(picgo_server.folder) }),
+    },
     state_dir: state_dir === undefined ? (defaultStateDir(around) ?? '') : absolute(state_dir),
   }
 }
@@ -81,6 +85,7 @@ function crossChecks(config: unknown, around: Surroundings): Mistake[] {
     ...overlaps(albumsOf(config), '/'),
     ...overlaps(foldersOf(config, around)),
     ...misplacedState(config, around),
+    ...misplacedIntake(config, around),
   ]
 }
 
@@ -114,6 +119,7 @@ function homelessPaths(config: unknown, around: Surroundings): Mistake[] {
     ['host', 'ca_file'],
     ['account', 'shared_password_file'],
     ['account', 'shared_ca_file'],
+    INTAKE,
     ['state_dir'],
     ...ofMirrors(config, 'folder'),
   ]
@@ -152,4 +158,17 @@ function misplacedState(config: unknown, around: Surroundings): Mistake[] {
   if (stateDir !== null) return holders(stateDir, foldersOf(config, around))
   if (written !== undefined) return []
   return [{ path: ['state_dir'], message: 'is missing, and neither $STATE_DIRECTORY nor $HOME is set' }]
+}
+
+const INTAKE = ['picgo_server', 'folder']
+
+function misplacedIntake(config: unknown, around: Surroundings): Mistake[] {
+  const [folder] = textsAt(config, [INTAKE])
+  if (!folder) {
+    const isMissing = valueAt(config, ['picgo_server', 'listen']) !== undefined
+    return isMissing ? [{ path: INTAKE, message: 'is missing; name a folder of a mirror' }] : []
+  }
+  const path = resolvePath(folder.path, around)
+  if (path === null || holders(path, foldersOf(config, around)).length > 0) return []
+  return [{ path: INTAKE, message: `${path} lies in the folder of no mirror` }]
 }

@@ -209,6 +209,23 @@ const statusPage = value.section({
   }),
 })
 
+const picgoServer = value.section({
+  listen: value.loopbackAddress.prefault('127.0.0.1:36677').meta({
+    description:
+      'The address for the editors, within this machine, or off. It serves the user who runs albumd; others add ?key= with ' +
+      'the key in the file page.key of state_dir.',
+  }),
+  folder: value
+    .path('the path of a folder')
+    .optional()
+    .meta({
+      description:
+        'The folder of a mirror that takes the pictures. None replaces another: another picture of its name gets a number. ' +
+        'Left out, nothing listens.',
+      example: '/srv/photos/notes',
+    }),
+})
+
 const log = value.section({
   level: value.oneOf(['debug', 'info', 'warn', 'error']).prefault('info').meta({
     description: 'How much is logged: debug, info, warn or error.',
@@ -244,6 +261,9 @@ export const configSchema = value.section({
     .prefault({})
     .meta({ description: 'How albumd tells you that it works, or that it does not.' }),
   status_page: statusPage.prefault({}).meta({ description: 'What a browser sees.' }),
+  picgo_server: picgoServer.prefault({}).meta({
+    description: 'Where editors that speak with PicGo, such as Typora and Obsidian, upload pictures.',
+  }),
   state_dir: value
     .path('the path of a folder')
     .optional()

@@ -192,6 +192,11 @@ export const listenAddress = spelt(
   },
 )
 
+export const loopbackAddress = listenAddress.refine(
+  address => address === null || isLoopback({ hostname: address.host.replace(/^.*:.*$/, '[$&]') }),
+  { error: 'must be within this machine, such as 127.0.0.1:36677, [::1]:36677 or localhost:36677, or "off"' },
+)
+
 /** A path as written. `paths.ts` makes it absolute. */
 export function path(what: string) {
   return filledText(what).refine(written => !written.includes('\0'), { error: `must be ${what}` })

@@ -21,11 +21,13 @@ const HEADERS_WITHIN_MS = 10_000
 const REQUEST_WITHIN_MS = 30_000
 const CLOSE_WITHIN_MS = 200
 const CONNECTIONS = 256
+const PAGE = { key: 'status_page.listen', what: 'the status page' }
 
 /** Serves the page at its address, which may be another after the config was read again. The daemon needs none of this. */
 export class PageServer {
   readonly #app: Hono
   readonly #say: (line: string) => void
+  readonly #named: { key: string; what: string }
   #address: Address | null = null
   #close: Close | null = null
   #again: NodeJS.Timeout | undefined
@@ -33,10 +35,11 @@ export class PageServer {
   #latest: Promise<void> = Promise.resolve()
   pageUrl: PageUrl = { url: null, why: null }
 
-  /** `say` shows a person one line. */
-  constructor(app: Hono, say: (line: string) => void) {
+  /** `say` shows a person one line. `named`: the key of the config, and what is served, in words. */
+  constructor(app: Hono, say: (line: string) => void, named = PAGE) {
     this.#app = app
     this.#say = say
+    this.#named = named
   }
 
   /** Listens at this address from here on. An address that can't be had is tried again. Null: listens nowhere. */
@@ -64,9 +67,9 @@ export class PageServer {
       this.#close = await serveApp(server, this.#app, () => server.listen({ host, port }), CLOSE_WITHIN_MS)
       const url = `http://${name}:${(server.address() as { port: number }).port}/`
       this.pageUrl = { url, why: null }
-      if (before !== null) this.#say(`the status page is at ${url} now`)
+      if (before !== null) this.#say(`${this.#named.what} is at ${url} now`)
     } catch (error) {
-      const why = explain(error as NodeJS.ErrnoException, `${name}:${port}`)
+      const why = explain(error as NodeJS.ErrnoException, `${this.#named.key}: ${name}:${port}`)
       this.pageUrl = { url: null, why }
       if (before !== why) this.#say(why)
       this.#again = setTimeout(() => void this.listenAt(this.#address), TRY_AGAIN_MS).unref()
@@ -74,8 +77,7 @@ export class PageServer {
   }
 }
 
-function explain({ code, message }: NodeJS.ErrnoException, address: string): string {
-  const at = `status_page.listen: ${address}`
+function explain({ code, message }: NodeJS.ErrnoException, at: string): string {
   const rest = 'albumd tries again'
   if (code === 'EADDRINUSE') return `${at} is taken by another program; ${rest}. Name another port, or "off"`
   if (code === 'EACCES') return `${at} is not for this user; ${rest}. Name a port from 1024 on`

@@ -17,8 +17,8 @@ import { BLANK, type Thumbnail, Thumbnails } from './thumbnails.ts'
 import { UnderWayPictures } from './under-way.ts'
 import { documentOf } from './view/document.ts'
 
-/** The status page of a running daemon: for browsers at `status_page.listen`, and on a socket in the state folder. It
- * listens to the bus, reads the records, and gives people's commands to the daemon. */
+/** The status page of a running daemon: for browsers at `status_page.listen`, and on a socket in the state folder. Where
+ * `picgo_server` names a folder, PicGo's interface is beside it. It listens to the bus, reads the records, and gives people's commands to the daemon. */
 export class StatusPage implements Display, Sources {
   readonly token = newSecret()
   readonly #clock: Clock
@@ -29,6 +29,7 @@ export class StatusPage implements Display, Sources {
   readonly #commands: PageCommands
   #daemon: DaemonView | null = null
   #server: PageServer | null = null
+  #picgo: PageServer | null = null
   #socket: Close | null = null
   #openSocket: () => Promise<Close | null> = async () => null
   #signAt: number
@@ -52,8 +53,7 @@ export class StatusPage implements Display, Sources {
     })
     bus.on('news', emitted => this.#metrics.hear(emitted))
     bus.on('daemon', ({ event }) => {
-      if (event === 'config_taken' && this.#daemon)
-        void this.#server?.listenAt(this.#daemon.config().status_page.listen)
+      if (event === 'config_taken' && this.#daemon) void this.#listenAt(this.#daemon)
     })
     bus.on('request', request => this.#metrics.requested(request))
     bus.on('sending', sending => this.#underWay.hear(sending))
@@ -68,7 +68,19 @@ export class StatusPage implements Display, Sources {
     this.#openSocket = () => this.#serveSocket(atSocket, page)
     this.#server = new PageServer(pageApp(this, lock), this.#bus.say)
     this.#socket = await this.#openSocket()
-    await this.#server.listenAt(config.status_page.listen)
+    await this.#listenAt(daemon)
+  }
+
+  async #listenAt({ config, queue }: DaemonView): Promise<void> {
+    const { status_page, picgo_server, state_dir } = config()
+    await this.#server?.listenAt(status_page.listen)
+    const isOn = picgo_server.folder !== undefined
+    if (isOn && this.#picgo === null) {
+      const { PICGO, picgoApp } = await import('./picgo/picgo-app.ts')
+      const key = readOrMakeKey(stateFiles(state_dir).pageKey)
+      this.#picgo = new PageServer(picgoApp(queue, this.#bus, key), this.#bus.say, PICGO)
+    }
+    await this.#picgo?.listenAt(isOn ? picgo_server.listen : null)
   }
 
   async folderRenewed(): Promise<void> {
@@ -77,7 +89,7 @@ export class StatusPage implements Display, Sources {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#server?.listenAt(null), this.#socket?.()])
+    await Promise.all([this.#server?.listenAt(null), this.#picgo?.listenAt(null), this.#socket?.()])
   }
 
   /** The address for a browser. Null: the page is not open. */

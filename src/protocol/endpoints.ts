@@ -29,6 +29,6 @@ export const FILE_PART = 'file'
 
 /** Whether an address stays on this machine, so that plain HTTP may be used (§5.4): 127.0.0.0/8 (127.1 is parsed so), ::1,
  * localhost. A name such as a.localhost does not count: a name server may resolve it. */
-export function isLoopback({ hostname }: URL): boolean {
+export function isLoopback({ hostname }: Pick<URL, 'hostname'>): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }

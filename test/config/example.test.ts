@@ -37,6 +37,7 @@ quota: {probe_every: 15m}
 uploads: {concurrency: 8, order: newest, bandwidth: 2MB/s, hours: "22:00-07:00"}
 watch: {settle: 1s, rescan: "0 */6 * * *", audit: "30 3 * * 0"}
 status_page: {listen: 127.0.0.1:8687}  # or "off"
+picgo_server: {listen: 127.0.0.1:36677, folder: /srv/photos/notes}
 state_dir: /var/lib/albumd
 log: {level: info, format: auto}      # pretty | json | journal
 `

@@ -147,6 +147,7 @@ describe('loadConfig', () => {
       mirrors: fc.oneof(anything, fc.array(section('folder', 'album', 'deletions', 'ignore'))),
       uploads: section('bandwidth', 'hours', 'concurrency'),
       status_page: section('listen'),
+      picgo_server: section('listen', 'folder'),
       state_dir: anything,
     })
     fc.assert(

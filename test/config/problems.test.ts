@@ -54,7 +54,7 @@ const cases: [name: string, text: string, lines: string[]][] = [
     configText({ rest: 'quota: {colour: red}\n__proto__: {}\n' }),
     [
       'albumd.yaml:6:9: quota.colour: unknown key; quota has probe_every, reserve',
-      'albumd.yaml:7:1: __proto__: unknown key; a config has host, account, mirrors, deletions, quota, uploads, watch, notify, status_page, state_dir, log',
+      'albumd.yaml:7:1: __proto__: unknown key; a config has host, account, mirrors, deletions, quota, uploads, watch, notify, status_page, picgo_server, state_dir, log',
     ],
   ],
   [
@@ -120,6 +120,16 @@ const cases: [name: string, text: string, lines: string[]][] = [
       'albumd.yaml:6:5: mirrors[1].folder: is the same as mirrors[0].folder; mirrors may not overlap',
       'albumd.yaml:7:5: mirrors[1].album: holds mirrors[0].album; mirrors may not overlap',
     ],
+  ],
+  [
+    'a folder for editors in no mirror',
+    `${SHORTEST}picgo_server: {folder: /srv/photos-2}\n`,
+    ['albumd.yaml:6:16: picgo_server.folder: /srv/photos-2 lies in the folder of no mirror'],
+  ],
+  [
+    'an address for editors without a folder',
+    `${SHORTEST}picgo_server: {listen: 127.0.0.1:36677}\n`,
+    ['albumd.yaml:6:1: picgo_server.folder: is missing; name a folder of a mirror'],
   ],
   [
     'a state in a mirror',

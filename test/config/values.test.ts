@@ -38,6 +38,7 @@ describe('a config in the units of the program', () => {
       },
       notify: { every: 300_000, max_age: 86_400_000 },
       status_page: { listen: { host: '127.0.0.1', port: 8687 } },
+      picgo_server: { listen: { host: '127.0.0.1', port: 36677 } },
       state_dir: '/home/ann/.local/state/albumd',
       log: { level: 'info', format: 'auto' },
       gone: [],
@@ -103,6 +104,24 @@ describe('a config in the units of the program', () => {
         ['off', null],
       ],
     ],
+    [
+      'picgo_server: {folder: /srv/photos/notes, listen: ?}',
+      ({ picgo_server }) => picgo_server.listen,
+      [
+        ['"[::1]:80"', { host: '::1', port: 80 }],
+        ['localhost:0', { host: 'localhost', port: 0 }],
+        ['127.0.0.2:36677', { host: '127.0.0.2', port: 36677 }],
+        ['off', null],
+      ],
+    ],
+    [
+      'picgo_server: {folder: ?}',
+      ({ picgo_server }) => picgo_server.folder,
+      [
+        ['/srv/photos', '/srv/photos'],
+        ['../../srv/photos/notes/', '/srv/photos/notes'],
+      ],
+    ],
   ])('reads %s', (line, read, cases) => {
     for (const [written, value] of cases)
       expect(read(parse(configText({ rest: line.replace('?', written) }))), written).toEqual(value)
@@ -134,6 +153,11 @@ describe('a config in the units of the program', () => {
       'status_page: {listen: ?}',
       'must be an address such as 127.0.0.1:8687 or [::1]:8687, an IP address or localhost with a port up to 65535, or "off"',
       'false|8687|127.0.0.1|127.0.0.1:65536|::1:80|"[127.0.0.1]:80"|example.com:80',
+    ],
+    [
+      'picgo_server: {folder: /srv/photos, listen: ?}',
+      'must be within this machine, such as 127.0.0.1:36677, [::1]:36677 or localhost:36677, or "off"',
+      '0.0.0.0:36677|192.168.1.2:36677|"[::]:36677"|"[::2]:36677"',
     ],
     [
       'watch: {rescan: ?}',

@@ -32,7 +32,7 @@ const ELSEWHERE: readonly RegExp[] = [
   // test/cli/completion.whole.test.ts, in fish
   /^albumd completion fish/,
   // A name in a sentence, without the operand that the command needs.
-  /^albumd (trust|restore|backup|why|url|put( --to)?|move-mirror|retry --resend|deletions|host)$/,
+  /^albumd (trust|restore|backup|why|url|put( --to( FOLDER)?)?|move-mirror|retry --resend|deletions|host)$/,
 ]
 
 /** Commands that stay until they are stopped. */

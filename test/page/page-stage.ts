@@ -28,7 +28,7 @@ export interface Question {
   method?: string
   path?: string
   headers?: Record<string, string>
-  body?: string
+  body?: string | Uint8Array
 }
 
 export async function setPageStage(options: StageOptions = {}): Promise<PageStage> {
@@ -70,7 +70,7 @@ export function ask({ body, ...question }: Question): Promise<Answer> {
 }
 
 /** Kept by nobody: another process may take it. Below those that the system gives away by itself. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000)
     const isFree = await new Promise<boolean>(resolve => {

@@ -45,7 +45,7 @@ export const putCommand = configCommand(
       to === undefined ? await locationsToSend(config, files, true) : await copied(config, files, to)
     const ready = await readyToSend(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
-    const paths = places.map(pathOfPlace)
+    const paths = places.map(({ mirror, path }) => `${mirror.folder}/${path}`)
     const known = json ? () => {} : addressPrinter(paths)
     const before = await results(config, places, null)
     for (const { path, cdn_url } of before) if (cdn_url !== null) known(path, cdn_url)
@@ -74,7 +74,7 @@ async function copied(config: Config, files: readonly string[], to: string): Pro
   const folder = resolve(pathArgument(to)!)
   const intake = readState(config, synced => openIntake(config, synced, folder))
   const places: MirrorLocation[] = []
-  for (const picture of pictures) places.push(await intake.take(picture))
+  for (const picture of pictures) places.push(await intake(picture))
   return places
 }
 
@@ -94,10 +94,6 @@ function addressPrinter(paths: readonly string[]): (path: string, address: strin
       printed.add(n)
     }
   }
-}
-
-function pathOfPlace({ mirror, path }: MirrorLocation): string {
-  return `${mirror.folder}/${path}`
 }
 
 /** The paths of the pictures that can be sent at this moment: neither gone nor empty, as tools that take screenshots make them
@@ -124,16 +120,14 @@ async function send(
   { stop, cut }: { stop: AbortSignal; cut: AbortSignal },
   { say, known }: { say(line: string): void; known(path: string, address: string | null): void },
 ): Promise<Ended> {
-  const { endsOf } = await import('../../daemon/report/sent-pictures.ts')
+  const { endsOf, whyStopped } = await import('../../daemon/report/sent-pictures.ts')
   const { emit, done } = endsOf(paths, known)
   const leave = AbortSignal.any([stop, done.signal])
   try {
     const { result } = await carryOut(config, 'put', { paths }, { stop, cut }, { emit, say }, leave)
-    const [stopped] = result.stopped
-    const why = stopped ? { code: stopped.code, reason: inWords(stopped.message) } : null
     return stop.aborted
       ? { isRefused: false, why: INTERRUPTED }
-      : { isRefused: result.verdict === 'refused', why }
+      : { isRefused: result.verdict === 'refused', why: whyStopped(result) }
   } catch (error) {
     if (!leave.aborted || (error as { code?: string }).code !== 'LEFT') throw error
     return { isRefused: false, why: stop.aborted ? INTERRUPTED : null }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { constants as is, lstatSync } from 'node:fs'
+import { existsSync, constants as is, lstatSync } from 'node:fs'
 import { open, readdir, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { realPathOf, unreadable } from '../../config/paths.ts'
@@ -47,45 +47,36 @@ async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The folder of a mirror that takes pictures in from elsewhere. It is made where it does not exist. Throws NotPossible for a
- * folder in no mirror, and where the mirror's folder is missing or in doubt. */
-export function openIntake(config: Config, synced: Synced, folder: string): Intake {
+/** Returns a function that puts a picture into the folder of a mirror, whole and never over another file, and returns where it
+ * lies now. The same bytes stay where they are, under this name or a numbered one; another picture of the name gets a number.
+ * The folder is made where it does not exist. Both throw NotPossible: for a folder in no mirror, for one whose mirror is missing
+ * or in doubt, and for a picture that no scan would find. */
+export function openIntake(config: Config, synced: Synced, folder: string) {
   const root = realPathOf(folder)
   const mirror = config.mirrors.find(mirror => isAtOrBelow(root, realPathOf(mirror.folder)))
   if (!mirror)
     throw new NotPossible(inWords(because('in_no_mirror', { path: folder, mirrors: config.mirrors })))
-  const path = root.slice(realPathOf(mirror.folder).length + 1)
+  const top = realPathOf(mirror.folder)
+  const path = root.slice(top.length + 1)
   const row = synced.mirrors.of(mirror.folder)
-  const isThere = lstatSync(realPathOf(mirror.folder), { throwIfNoEntry: false })?.isDirectory()
-  const doubt = isThere
+  const doubt = existsSync(top)
     ? row && whyInDoubt(synced, row, path)
     : because('root_missing', { folder: mirror.folder })
   if (doubt) throw new NotPossible(`${folder} takes no picture: ${inWords(doubt)}`)
+  const refused = (error: unknown) =>
+    error instanceof NotPossible ? error : new NotPossible(diskProblem(error, root).message)
   try {
     makeFolder(root, 0o777)
   } catch (error) {
-    throw new NotPossible(diskProblem(error, root).message)
+    throw refused(error)
   }
-  return new Intake(root, { mirror, path })
-}
-
-/** Puts pictures into the folder of a mirror, each whole and never over another file. */
-export class Intake {
-  readonly #files: PlaceFiles
-  readonly #folder: MirrorLocation
-
-  constructor(root: string, folder: MirrorLocation) {
-    // The temporary files are hidden, so no scan takes them.
-    this.#files = new PlaceFiles({ root, own: root, aside: null })
-    this.#folder = folder
-  }
-
-  /** Returns where the picture lies now. The same bytes stay where they are, under this name or a numbered one; another
-   * picture of the name gets a number. Throws NotPossible. */
-  async take({ name, bytes }: Incoming): Promise<MirrorLocation> {
-    const { root } = this.#files
+  // The temporary files are hidden, so no scan takes them.
+  const files = new PlaceFiles({ root, own: root, aside: null })
+  const at = (name: string): MirrorLocation => ({ mirror, path: pathOf(path, name) })
+  const isTaken = (name: string) => lstatSync(join(root, name), { throwIfNoEntry: false }) !== undefined
+  return async ({ name, bytes }: Incoming): Promise<MirrorLocation> => {
     try {
-      const begun = await this.#files.begin()
+      const begun = await files.begin()
       try {
         const sum = createHash('sha256')
         for await (const chunk of bytes) {
@@ -93,58 +84,51 @@ export class Intake {
           begun.write(chunk)
         }
         if (begun.size === 0) throw new NotPossible(`${name} is empty`)
-        const known = { size: begun.size, sha256: sum.digest() }
-        const isIt = (to: string) =>
-          this.#files.sizeThere({ to, known, mtime: null }).then(size => size !== null, isAnother)
+        const wanted = { known: { size: begun.size, sha256: sum.digest() }, mtime: null }
         for (const to of await readdir(root))
-          if (isNumbered(to, name) && (await isIt(to))) return this.#at(to)
-        const isTaken = (to: string) => lstatSync(join(root, to), { throwIfNoEntry: false }) !== undefined
-        for (let n = 0; ; n++) {
-          const to = safeName(name, n === 0 ? '' : `-${n}`)
-          if (isTaken(to)) continue
-          try {
-            await this.#files.finish(begun, { to, known, mtime: null })
-          } catch (error) {
-            // Another program may have taken the name meanwhile.
-            if (isTaken(to)) continue
-            throw error
-          }
-          return await this.#kept(to)
+          if (isNumbered(to, name) && (await files.sizeThere({ ...wanted, to }).catch(another)) !== null)
+            return at(to)
+        let n = 0
+        for (let isPut = false; !isPut; ) {
+          while (isTaken(numbered(name, n))) n++
+          isPut = await files.finish(begun, { ...wanted, to: numbered(name, n) }).then(
+            () => true,
+            error => {
+              // Another program may have taken the name meanwhile.
+              if (isTaken(numbered(name, n))) return false
+              throw error
+            },
+          )
         }
+        const place = at(numbered(name, n))
+        const found = lookAt(realDisk, place)
+        if (found.kind === 'left_out') {
+          await unlink(join(root, numbered(name, n)))
+          throw new NotPossible(`${name} would be left out: ${inWords(found.reason)}`)
+        }
+        await files.flush()
+        return place
       } finally {
         await begun.close()
       }
     } catch (error) {
-      if (error instanceof NotPossible) throw error
-      throw new NotPossible(`${name}: ${diskProblem(error, root).message}`)
+      throw refused(error)
     }
   }
+}
 
-  /** A picture that no scan would find is not kept. */
-  async #kept(name: string): Promise<MirrorLocation> {
-    const place = this.#at(name)
-    const found = lookAt(realDisk, place)
-    if (found.kind === 'left_out') {
-      await unlink(join(this.#files.root, name))
-      throw new NotPossible(`${name} would be left out: ${inWords(found.reason)}`)
-    }
-    await this.#files.flush()
-    return place
-  }
-
-  #at(name: string): MirrorLocation {
-    const { mirror, path } = this.#folder
-    return { mirror, path: pathOf(path, name) }
-  }
+function numbered(name: string, n: number): string {
+  return safeName(name, n === 0 ? '' : `-${n}`)
 }
 
 function isNumbered(name: string, of: string): boolean {
-  const number = /-([1-9]\d*)(?:\.[^.]*)?$/.exec(name)?.[1]
-  return name === safeName(of) || (number !== undefined && name === safeName(of, `-${number}`))
+  return (
+    name === numbered(of, Number(/-([1-9]\d*)(?:\.[^.]*)?$/.exec(name)?.[1] ?? 0)) || name === numbered(of, 0)
+  )
 }
 
-/** False: another file is there, or one that can't be read. */
-function isAnother(error: unknown): false {
-  if (error instanceof PictureProblem) return false
+/** Null: another file is there, or one that can't be read. */
+function another(error: unknown): null {
+  if (error instanceof PictureProblem) return null
   throw error
 }

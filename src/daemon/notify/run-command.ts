@@ -73,6 +73,6 @@ const KEPT = [
 ] as const
 
 /** The part of albumd's environment that a command of the user may see. */
-function childEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+export function childEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(KEPT.flatMap(name => (env[name] === undefined ? [] : [[name, env[name]]])))
 }

@@ -1,8 +1,10 @@
 import { realDisk } from '../../local/disk.ts'
 import { isSameLook } from '../../local/look.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { MirrorLocation } from '../../sync/scan/index.ts'
 import { fileAt, fullPath } from '../../sync/tree-path.ts'
+import { inWords } from '../../words/reasons.ts'
 import { orNull } from '../or-null.ts'
 import { type ExplainContext, type Explanation, explain, whyNotThere } from './explain.ts'
 import { recordedAt } from './mirrored-pictures.ts'
@@ -88,4 +90,8 @@ export function endsOf(
     if (left.size === 0) done.abort()
   }
   return { emit, done }
+}
+
+export function whyStopped({ stopped: [first] }: { stopped: readonly HostFailure[] }): Ended['why'] {
+  return first ? { code: first.code, reason: inWords(first.message) } : null
 }

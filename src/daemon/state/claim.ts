@@ -195,7 +195,7 @@ function idOf(file: string): string | null {
 
 /** A hash that is equal for configs under which a command does the same, whatever path or link leads to the config. */
 export function fingerprintOf(config: Config): string {
-  const { log, status_page, host, ...obeyed } = config
+  const { log, status_page, picgo_server, host, ...obeyed } = config
   const { key_beside, ...obeyedHost } = host
   return hash('sha256', JSON.stringify({ ...obeyed, host: obeyedHost }))
 }

@@ -25,7 +25,7 @@ it('shows a picture only when it is whole, and keeps nothing of one that breaks 
     expect(readdirSync(folder).filter(name => !name.startsWith('.'))).toEqual([])
     throw Object.assign(new Error('read'), { code: 'EIO', syscall: 'read' })
   }
-  await expect(intake.take({ name: 'a.png', bytes: broken() })).rejects.toMatchObject({
+  await expect(intake({ name: 'a.png', bytes: broken() })).rejects.toMatchObject({
     code: 'NOT_POSSIBLE',
   })
   expect(readdirSync(folder)).toEqual([])
@@ -38,7 +38,7 @@ it('gives a number to a picture whose name another program takes meanwhile', asy
     writeFileSync(join(folder, 'a.png'), 'other')
     yield bytes.subarray(9)
   }
-  expect(await intake.take({ name: 'a.png', bytes: slow() })).toMatchObject({ path: 'a-1.png' })
+  expect(await intake({ name: 'a.png', bytes: slow() })).toMatchObject({ path: 'a-1.png' })
   expect(readFileSync(join(folder, 'a.png'), 'utf8')).toBe('other')
   expect(readFileSync(join(folder, 'a-1.png'))).toEqual(Buffer.from(bytes))
 })
@@ -49,6 +49,6 @@ it('keeps a name short enough for the disk', async () => {
   async function* whole() {
     yield bytes
   }
-  for (let n = 0; n < 2; n++) await intake.take({ name, bytes: whole() })
+  for (let n = 0; n < 2; n++) await intake({ name, bytes: whole() })
   expect(readdirSync(folder)).toEqual([`${'a'.repeat(251)}.png`])
 })

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { NotPossible } from '../../daemon/commands/command.ts'
+import type { Incoming } from '../../daemon/intake/intake.ts'
+import { childEnvironment } from '../../daemon/notify/run-command.ts'
+
+const WITHIN_MS = 10_000
+/** Bytes. */
+const LARGEST = 256 * 1024 * 1024
+
+/** The picture in the clipboard of the desktop that albumd runs in, through wl-paste on Wayland or xclip on X11. Its name comes
+ * from its bytes, so that one that is pasted twice is sent once. Throws NotPossible. */
+export async function pictureInClipboard(): Promise<Incoming> {
+  const env = childEnvironment(process.env)
+  const [tool, ...args] = env.WAYLAND_DISPLAY
+    ? ['wl-paste', '--type', 'image/png']
+    : ['xclip', '-selection', 'clipboard', '-target', 'image/png', '-out']
+  if (!env.WAYLAND_DISPLAY && !env.DISPLAY)
+    throw new NotPossible('The clipboard is not seen: albumd runs outside of a desktop session')
+  const options = { env, encoding: 'buffer', timeout: WITHIN_MS, maxBuffer: LARGEST } as const
+  const { stdout } = await promisify(execFile)(tool!, args, options).catch(({ code }) => {
+    throw new NotPossible(
+      code === 'ENOENT'
+        ? `The clipboard is read with ${tool}, which is not installed`
+        : 'The clipboard holds no picture',
+    )
+  })
+  return { name: `clipboard-${hash('sha256', stdout).slice(0, 12)}.png`, bytes: once(stdout) }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}

@@ -1,0 +1,76 @@
+import { NotPossible, Refused } from '../../daemon/commands/command.ts'
+import type { CommandQueue, Session } from '../../daemon/commands/queue.ts'
+import { putCommand } from '../../daemon/commands/sync.ts'
+import { type Incoming, openIntake } from '../../daemon/intake/intake.ts'
+import { type Ended, endsOf, type Sent, sentPictures, whyStopped } from '../../daemon/report/sent-pictures.ts'
+import { systemClock } from '../../protocol/clock.ts'
+import type { MirrorLocation } from '../../sync/scan/index.ts'
+import { nameOf } from '../../sync/tree-path.ts'
+
+/** A picture of a request. `origin`: as it was asked for. */
+type Taken = { origin: string; place: MirrorLocation } | { origin: string; why: string }
+
+/** Puts a picture into the folder. One that can't be had does not keep the others. */
+export type Take = (origin: string, find: () => Incoming | Promise<Incoming>) => Promise<Taken>
+
+export type Taking = (take: Take) => Promise<Taken[]>
+
+/** Puts pictures into `picgo_server.folder`, and has them sent as the command put does. Returns what PicGo answers: addresses
+ * in the order of the request, `fullResult` as PicList has it, and what became of the others. `left`: aborted when nobody waits
+ * for the answer any more. Throws Refused. */
+export async function putNow(queue: CommandQueue, left: AbortSignal, taking: Taking) {
+  const { config, synced } = sessionOf(queue)
+  const intake = openIntake(config, synced, config.picgo_server.folder!)
+  const taken = await taking(async (origin, find) => {
+    try {
+      return { origin, place: await intake(await find()) }
+    } catch (error) {
+      if (error instanceof Refused) return { origin, why: error.message }
+      throw error
+    }
+  })
+  const places = taken.flatMap(one => ('place' in one ? [one.place] : []))
+  const sent = (await send(queue, places, left)).values()
+  const all = taken.map(one => ({ ...one, ...('place' in one ? sent.next().value : null) }))
+  const fullResult = all.flatMap(({ origin, path, cdn_url }) =>
+    path && cdn_url ? [{ imgUrl: cdn_url, fileName: nameOf(path), origin }] : [],
+  )
+  const missing = all.flatMap(one =>
+    'why' in one ? one.why : one.cdn_url ? [] : `${one.origin}: ${one.reason}`,
+  )
+  return {
+    success: fullResult.length > 0,
+    result: fullResult.map(({ imgUrl }) => imgUrl),
+    fullResult,
+    ...(missing.length > 0 && { message: missing.join('; ') }),
+  }
+}
+
+/** One result for each place. */
+async function send(
+  queue: CommandQueue,
+  places: readonly MirrorLocation[],
+  left: AbortSignal,
+): Promise<Sent[]> {
+  const results = (ended: Ended | null) => {
+    const { config, synced } = sessionOf(queue)
+    return sentPictures({ config, synced, running: true, now: systemClock.wall() }, places, ended)
+  }
+  const before = results(null)
+  const paths = before.filter(({ cdn_url }) => cdn_url === null).map(({ path }) => path)
+  if (paths.length === 0) return before
+  const { emit, done } = endsOf(paths)
+  const leave = AbortSignal.any([left, done.signal])
+  const ended = Promise.withResolvers<Ended['why']>()
+  leave.addEventListener('abort', () => ended.resolve(null))
+  const output = { emit, say() {}, progress() {} }
+  queue
+    .ask(putCommand, { paths }, { output, left: leave })
+    .then(result => ended.resolve(whyStopped(result)), ended.reject)
+  return results({ isRefused: false, why: await ended.promise })
+}
+
+function sessionOf({ session }: CommandQueue): Session {
+  if (session) return session
+  throw new NotPossible('albumd can not use its state now; its log says why')
+}
