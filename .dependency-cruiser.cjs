@@ -30,7 +30,7 @@ const rooms = {
 
 /** The folders of rooms. Each may import from the folders before it in this order. */
 const order = {
-  sync: ['quota', 'listing', 'albums', 'scan', 'uploads', 'deletions', 'audit'],
+  sync: ['quota', 'listing', 'delivered', 'albums', 'scan', 'uploads', 'deletions', 'audit'],
   daemon: [
     'state',
     'watch',

@@ -19,6 +19,8 @@ export interface OpenPicture extends Inspection {
   readAt: number
   /** SHA-256 of all bytes of the file. See `OpenOptions.isUnlike`. */
   hash: Buffer
+  /** The picture's bytes for a walk, until `close`. */
+  source: ByteSource
   /** All bytes of the picture; null when it is too large to be held in memory. After `close` this memory is used for the
    * next picture. */
   bytes: Uint8Array | null
@@ -173,6 +175,7 @@ async function hashed(
       readAt,
       hash,
       ...inspection,
+      source,
       bytes,
       chunks: () => proved(file, size, hash, changed),
       framed(head, tail) {

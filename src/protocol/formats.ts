@@ -12,6 +12,8 @@ export const FORMATS = {
 
 export type Format = keyof typeof FORMATS
 
+const FORMAT_NAMES = Object.keys(FORMATS) as Format[]
+
 const byExtension = new Map<string, Format>()
 for (const [format, { extensions }] of Object.entries(FORMATS))
   for (const extension of extensions) byExtension.set(extension, format as Format)
@@ -20,6 +22,11 @@ for (const [format, { extensions }] of Object.entries(FORMATS))
 export function formatOfName(name: string): Format | null {
   const dot = name.lastIndexOf('.')
   return dot < 0 ? null : (byExtension.get(name.slice(dot + 1).toLowerCase()) ?? null)
+}
+
+/** The format with this MIME type of §4.3; null: none has it. */
+export function formatOfMime(mime: string): Format | null {
+  return FORMAT_NAMES.find(format => FORMATS[format].mime === mime) ?? null
 }
 
 /** §4.1: the MIME types whose width and height may be left out. */

@@ -40,7 +40,9 @@ export interface Scanned extends Location {
 
 /** An image on the host that a picture will use: where it is, whether it lies flat, and what proves that it has the
  * picture's bytes. */
-export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> & Pick<FileRow, 'flat'>
+export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> &
+  Partial<Pick<ImageRow, 'data'>> &
+  Pick<FileRow, 'flat'>
 
 type KnownChange = FileChange & { was: FileState }
 

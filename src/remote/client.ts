@@ -72,8 +72,8 @@ export function openImageHost(options: RemoteOptions): ImageHost & Pick<Gate, 'b
         schema: answers.create_album,
         read: ({ data }) => data.album,
       }),
-    fetchDelivered: (cdnUrl, answerMax, signal) =>
-      download(http, base, cdnUrl, { headers: {}, answerMax }, signal),
+    fetchDelivered: (cdnUrl, answerMax, signal, onChunk) =>
+      download(http, base, cdnUrl, { headers: {}, answerMax, ...(onChunk && { onChunk }) }, signal),
     block: failure => gate.block(failure),
     blocks: untried => gate.blocks(untried),
     unblock: endpoint => gate.unblock(endpoint),

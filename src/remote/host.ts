@@ -25,8 +25,14 @@ export interface ImageHost extends Lister {
     signal: AbortSignal,
     mayGo?: () => boolean,
   ): Promise<Outcome<CreatedAlbum>>
-  /** Fetches a delivery address without the API key, beside the limits of §8. Fails above `maxBytes`. */
-  fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
+  /** Fetches a delivery address without the API key, beside the limits of §8. Fails above `maxBytes`. `take` gets the bytes
+   * as they come, of an answer 200. */
+  fetchDelivered(
+    cdnUrl: string,
+    maxBytes: number,
+    signal: AbortSignal,
+    take?: (chunk: Uint8Array) => void,
+  ): Promise<Delivered>
   /** The endpoints that the account can't use for now, because of the plan, the quota, the storage or the key. `untried`:
    * also those that `unblock` opened and that no request has tried since. */
   blocks(untried?: 'untried'): Block[]

@@ -2,6 +2,7 @@ import type { Disk } from '../local/disk.ts'
 import type { FolderResult, FolderToLookAt } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { Clock } from '../protocol/clock.ts'
+import type { PictureReader } from '../protocol/picture/likeness.ts'
 import type { ImageHost } from '../remote/host.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Claims } from './claims.ts'
@@ -23,6 +24,12 @@ export interface RecordPort {
 export interface HostPort {
   synced: Synced
   host: ImageHost
+}
+
+/** Pictures, beside what the host delivers in their place. */
+export interface DeliveryPort extends HostPort {
+  openPicture: OpenPictureAt
+  pictures: PictureReader
 }
 
 /** What albums are found, made and compared with. */
@@ -58,12 +65,12 @@ export interface GracePort {
 /** What the engine works with. One context is made for the life of the process. */
 export interface EngineContext
   extends AlbumPort,
+    DeliveryPort,
     QuotaPort,
     GracePort,
     DiskPort,
     EngineSettings,
     ProcessMemory {
-  openPicture: OpenPictureAt
   /** Returns the function that looks at the folders of one root. `root`: its path. When `ended` is aborted, the function's
    * threads end. */
   lookAt: (root: string, ended: AbortSignal) => LookAtFolders

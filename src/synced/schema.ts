@@ -307,9 +307,7 @@ DELETE FROM meta WHERE key = 'others';
 `
 
 /** Few pictures ever lose their image, so those are found without a look at the whole history. */
-const LOST_IMAGES = `
-CREATE INDEX history_lost ON history (mirror, path) WHERE event = 'lost';
-`
+const LOST_IMAGES = "CREATE INDEX history_lost ON history (mirror, path) WHERE event = 'lost';"
 
 /** Images that stay for good are few among all, and a new picture may be one of theirs. */
 const KEPT_IMAGES = 'CREATE INDEX images_kept ON images (size) WHERE kept = 1;'
@@ -397,4 +395,6 @@ export const STEPS = [
   // What was called incomplete is judged anew, by a walk through the picture.
   `UPDATE files SET state = 'pending' WHERE state = 'failed' AND (folder, name) IN
      (SELECT folder, name FROM failures WHERE code = 'PICTURE_INCOMPLETE');`,
+  // Image data tell the same picture from others where the host does not deliver what was sent.
+  'ALTER TABLE images ADD COLUMN data TEXT; ALTER TABLE images ADD COLUMN listed TEXT;',
 ]

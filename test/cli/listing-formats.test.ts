@@ -31,6 +31,8 @@ function picture(changes: Partial<MirroredPicture> = {}): MirroredPicture {
       proof: 'uploaded',
       kept: 0,
       mtime: null,
+      data: null,
+      listed: null,
     },
     ...changes,
   }

@@ -7,6 +7,7 @@ import { lookAtFolder } from '../../src/local/look.ts'
 import { openPicture, PictureBuffers } from '../../src/local/picture-file.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
 import { type Clock, systemClock } from '../../src/protocol/clock.ts'
+import { pictureReader } from '../../src/protocol/picture/likeness.ts'
 import { type HostFailure, hostWith, type ImageHost, PictureChanged } from '../../src/remote/host.ts'
 import { ALONE } from '../../src/sync/claims.ts'
 import { FileAges } from '../../src/sync/clock.ts'
@@ -117,6 +118,7 @@ export async function openWorkshop(
     graceMs: 0,
     graceManyMs: 0,
     isDaemon: true,
+    pictures: pictureReader,
     openPicture: (root, path) => openPicture(root, path, { changed: () => new PictureChanged(), buffers }),
     allowance: ALLOWANCE,
     settleMs: 0,

@@ -6,6 +6,7 @@ import { realDisk } from '../../local/disk.ts'
 import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
+import { pictureReader } from '../../protocol/picture/likeness.ts'
 import { locationOf } from '../../records/versions.ts'
 import { PictureChanged } from '../../remote/host.ts'
 import { ALONE } from '../../sync/claims.ts'
@@ -70,6 +71,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
         claims: { ...ALONE, ...claimsInRecords(config, synced, isRunning) },
         others: { ...others, refused() {}, grantedAgain() {}, granted() {} },
         running: () => running,
+        pictures: pictureReader,
         openPicture: (root: string, path: string, cut: AbortSignal) =>
           openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers, isUnlike }),
         // A thread takes longer to start than to look at ten thousand files, and nobody waits for this one.

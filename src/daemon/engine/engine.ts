@@ -3,6 +3,7 @@ import { type Disk, realDisk } from '../../local/disk.ts'
 import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
+import { pictureReader } from '../../protocol/picture/likeness.ts'
 import { retried } from '../../records/pictures.ts'
 import { hostWith, type PictureBody, PictureChanged } from '../../remote/host.ts'
 import type { SharedAccount } from '../../shared/account.ts'
@@ -76,7 +77,7 @@ export function openEngine(
   const buffers = new PictureBuffers()
   const openPictureAt: OpenPictureAt = (root, path, cut) =>
     openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers })
-  const world = { disk: realDisk, host, openPicture: openPictureAt }
+  const world = { disk: realDisk, host, openPicture: openPictureAt, pictures: pictureReader }
   const context: EngineContext = {
     synced: state.synced,
     ...observed(world, bus),
@@ -179,7 +180,7 @@ async function noticeBandwidth(
   })
 }
 
-type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture'>
+type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture' | 'pictures'>
 
 /** How often `alive` is published while a picture is fetched. When no byte comes, `host.timeout` ends the request. */
 const FETCHING_MS = 30_000
@@ -187,10 +188,11 @@ const FETCHING_MS = 30_000
 const PIECE = 64 * 1024
 
 /** Publishes `alive` for every step of disk, host and pictures, so that silence shows a disk that hangs; and `sending`. */
-function observed({ disk, host, openPicture }: World, bus: Bus): World {
+function observed({ disk, host, openPicture, pictures }: World, bus: Bus): World {
   // Where the picture of each body lies. A body holds only the file's name, so it is found by its `chunks`.
   const locations = new WeakMap<PictureBody['chunks'], { mirror: string; path: string }>()
   return {
+    pictures,
     disk: diskWithSigns(disk, bus.alive),
     async openPicture(mirror, path, cut) {
       const picture = await openPicture(mirror, path, cut)

@@ -10,6 +10,7 @@ import {
   type Lister,
   type Outcome,
 } from '../../remote/host.ts'
+import { isAltered } from '../../sync/delivered/index.ts'
 import { canBe } from '../../sync/listing/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because } from '../../words/reasons.ts'
@@ -137,7 +138,11 @@ async function showsRecordedImages(
     if (!listed.ok) return isOfAnotherAccount(listed.failure, remote) ? { ok: true, value: false } : listed
     const known = listed.value.images.flatMap(image => {
       const record = synced.images.byRemoteId(image.id)
-      return record ? [{ fits: canBe(image, record, false), isNamed: canBe(image, record) }] : []
+      if (!record) return []
+      const sizes = !isAltered(synced, record.mime)
+      return [
+        { fits: canBe(image, record, { names: false, sizes }), isNamed: canBe(image, record, { sizes }) },
+      ]
     })
     const fitting = known.filter(({ fits }) => fits).length
     if (known.length > 0)

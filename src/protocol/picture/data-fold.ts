@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { ByteReader, type ByteSource } from './byte-reader.ts'
-import { FLAWS, type Part, type Walk } from './part.ts'
+import { FLAWS, isExtra, type Part, type Walk } from './part.ts'
 import { exifStates } from './tiff-directories.ts'
 
 /** What makes a picture look as it does, without its metadata. */
@@ -8,10 +8,12 @@ export interface ImageData {
   /** SHA-256 over all that its pixels are made of. */
   sum: Buffer
   facts: ImageFacts
+  /** It has nothing that is no image data, so that its delivery does not show whether the host takes such away. */
+  bare: boolean
 }
 
 /** What is not in the sum and yet changes the look, or may be lost. Two pictures are the same when these are equal too. */
-interface ImageFacts {
+export interface ImageFacts {
   /** EXIF's number for how the picture is turned. */
   orientation?: number
   /** The digest of its colour profile. */
@@ -24,7 +26,7 @@ interface ImageFacts {
 
 const EXIF = 'Exif\0\0'
 
-/** Adds a part to what makes the picture; false: what it means is not understood. */
+/** Adds a part to what makes the picture; false: what it means is not understood. 'needed': it is no mere metadata. */
 type Take = (part: Part, data: DataFold) => Promise<unknown>
 
 /** Collects image data over a picture's parts, with a reader of its own, because the walker's has gone on. */
@@ -43,18 +45,22 @@ export class DataFold {
   /** Null: pixels or the end are missing, or something is not understood. */
   async over(walk: Walk, take: Take): Promise<ImageData | null> {
     let end = 0
+    let bare = true
     for await (const part of walk(new ByteReader(this.#source))) {
       const { flaw, role, to, states } = part
       if (flaw && (FLAWS[flaw.code] === 'missing' || flaw.code === 'no_end')) return null
       if (role === 'stray' || role === 'unwritten') continue
       this.#turned(states?.orientation)
-      if ((await take(part, this)) === false) return null
+      const taken = await take(part, this)
+      if (taken === false) return null
+      if (taken !== 'needed' && isExtra(part)) bare = false
       end = to
       if (role === 'end') break
     }
     const icc = this.#icc?.digest('hex')
-    const facts = { ...this.facts, ...(icc !== undefined && { icc }), trailer: this.#source.size - end }
-    return { sum: this.sum.digest(), facts }
+    const trailer = this.#source.size - end
+    const facts = { ...this.facts, ...(icc !== undefined && { icc }), trailer }
+    return { sum: this.sum.digest(), facts, bare: bare && trailer === 0 }
   }
 
   async add(from: number, to: number, into = this.sum): Promise<void> {

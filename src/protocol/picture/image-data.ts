@@ -14,6 +14,22 @@ export async function imageData(format: Format, source: ByteSource): Promise<Ima
   return (await FOLDS[format]?.(source)) ?? null
 }
 
+/** Whether pictures of this format have image data that tell more than all their bytes. */
+export function hasImageData(format: Format): boolean {
+  return FOLDS[format] !== undefined
+}
+
+/** Image data as a text to record. */
+export function writeData({ sum, facts, bare }: ImageData): string {
+  return JSON.stringify({ sum: sum.toString('hex'), facts, bare })
+}
+
+/** `text`: what `writeData` has written. */
+export function readData(text: string): ImageData {
+  const { sum, ...rest } = JSON.parse(text)
+  return { sum: Buffer.from(sum, 'hex'), ...rest }
+}
+
 const FOLDS: Partial<Record<Format, (source: ByteSource) => Promise<ImageData | null>>> = {
   jpeg: jpegData,
   png: pngData,
@@ -98,9 +114,13 @@ function gifData(source: ByteSource): Promise<ImageData | null> {
   return new DataFold(source).over(walkGif, async ({ name, role, from, to }, data) => {
     if (role === 'metadata') {
       const application = await data.text(from + 3, 11)
-      if (REPEATS.test(application)) await data.add(from + 14, to)
+      const isNeeded = REPEATS.test(application)
+      if (isNeeded) await data.add(from + 14, to)
       if (application === 'ICCRGBG1012') await data.profile(from + 14, to)
-    } else if (role !== 'end') await data.add(name === 'header' ? 6 : from, to)
+      return isNeeded ? 'needed' : true
+    }
+    if (role !== 'end') await data.add(name === 'header' ? 6 : from, to)
+    return true
   })
 }
 

@@ -77,6 +77,14 @@ export interface Flaw {
   at: number
 }
 
+/** Segments of a JPEG that say how its pixels are to be read, which programs write that leave all others out. */
+const LEFT_IN: ReadonlySet<string> = new Set(['APP0', 'APP14'])
+
+/** Whether programs that take metadata out of a picture take this part. */
+export function isExtra({ role, name }: Part): boolean {
+  return role === 'metadata' && !LEFT_IN.has(name)
+}
+
 /** The part with this flaw, if there is one. It shows where the part begins, and where it is cut, at its end. */
 export function flawed(
   part: Part,

@@ -6,7 +6,7 @@ import { type Foreign, foreignKind, walkUnknown } from './foreign.ts'
 import { walkGif } from './gif.ts'
 import { walkIco } from './ico.ts'
 import { walkJpeg } from './jpeg/jpeg.ts'
-import type { Part, Stated, Walk } from './part.ts'
+import { isExtra, type Part, type Stated, type Walk } from './part.ts'
 import { walkPng } from './png.ts'
 import { findSvgRoot, walkSvg } from './svg.ts'
 import { walkTiff } from './tiff.ts'
@@ -32,6 +32,8 @@ export interface Inspection {
   /** What the bytes are when they are no picture of ours. Null: not known. */
   foreign: Foreign | null
   verdict: Verdict
+  /** The walk has met nothing but what the pixels need, so that no host takes any of it away. */
+  bare: boolean
 }
 
 /** How a format begins, and who walks through it. `own`: its dimensions come from its parts, not from image-size, which
@@ -88,7 +90,7 @@ export async function inspectPicture(source: ByteSource, until: 'size' | 'end' =
   const { walk, own }: Kind = format ? KINDS[format] : { walk: walkUnknown }
   const limits = until === 'size' ? { block: BLOCK, reads: MOST_READS } : {}
   const parts = own || until === 'end' ? walk(new ByteReader(source, { head, ...limits })) : NOTHING
-  const { stated, verdict } = await fold(parts, until)
+  const { stated, verdict, bare } = await fold(parts, until)
   const foreign = stated.raw ? 'RAW' : foreignKind(head)
   const isOurs = format !== null && foreign === null
   const size = own ? stated : format && readHeaderSize(format, text ?? head)
@@ -96,6 +98,7 @@ export async function inspectPicture(source: ByteSource, until: 'size' | 'end' =
     picture: isOurs ? picture(format, size, stated.orientation) : null,
     foreign,
     verdict: verdict.verdict(source.size),
+    bare,
   }
 }
 
@@ -105,14 +108,16 @@ async function fold(parts: AsyncIterable<Part> | readonly Part[], until: 'size' 
   const verdict = new VerdictFold()
   let stated: Stated = {}
   let count = 0
+  let bare = true
   for await (const part of parts) {
     if (++count > MOST_PARTS) break
     verdict.take(part)
+    bare &&= !isExtra(part)
     // The first to state something counts: later ones are further pages or smaller copies.
     if (part.states) stated = { ...part.states, ...stated }
     if (until === 'size' && (stated.width !== undefined || part.role === 'image')) break
   }
-  return { stated, verdict }
+  return { stated, verdict, bare }
 }
 
 /** The small JPEG that a camera has put into a large JPEG's EXIF (EXIF 2.32, 4.6.2); null: none. `source`: a JPEG. */

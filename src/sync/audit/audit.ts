@@ -11,21 +11,14 @@ import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { albumName, recordedAlbums } from '../album.ts'
 import { type FileAges, mayArriveFor } from '../clock.ts'
-import type { AlbumPort, HostPort } from '../context.ts'
-import {
-  canBe,
-  delivers,
-  showsItsOwn,
-  type Walk,
-  type WholeWalk,
-  walkEverything,
-  walkWhole,
-} from '../listing/index.ts'
+import type { AlbumPort, DeliveryPort, HostPort } from '../context.ts'
+import { delivers, pictureOf } from '../delivered/index.ts'
+import { canBe, showsItsOwn, type Walk, type WholeWalk, walkEverything, walkWhole } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { type AlbumComparison, type AuditStart, compareAlbum, isLeftOver, recordsOf } from './audit-album.ts'
 
 /** An audit also asks how old records are. */
-export interface AuditContext extends AlbumPort {
+export interface AuditContext extends AlbumPort, DeliveryPort {
   ages: FileAges
 }
 
@@ -147,14 +140,14 @@ function sparing({ host, clock, gapMs }: AuditRun): ImageHost {
 
 /** Those that the host does not deliver. Only young images are fetched, because a host may list them late. */
 export async function notDelivered(
-  context: Omit<AuditContext, 'synced'>,
+  context: AuditContext,
   images: readonly ImageRow[],
   signal: AbortSignal,
 ): Promise<ImageRow[]> {
   const gone: ImageRow[] = []
   for (const image of images) {
     const asked = youngFor(context, image) > 0 && image.cdn_url
-    const there = asked && (await delivers(context.host, asked, image, signal))
+    const there = asked && (await delivers(context, asked, pictureOf(context.synced, image), signal))
     if (!there) gone.push(image)
   }
   return gone

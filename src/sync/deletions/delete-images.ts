@@ -8,13 +8,13 @@ import type { HostFailure } from '../../remote/host.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, codeOf, type Reason, type ReasonCode } from '../../words/reasons.ts'
-import type { EngineContext } from '../context.ts'
+import type { DeliveryPort, EngineContext } from '../context.ts'
 import { walkWhole } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { verifyLink } from '../uploads/index.ts'
 import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send-delete.ts'
 
-type DeletionContext = Pick<EngineContext, 'synced' | 'host' | 'clock' | 'claims' | 'running' | 'emit'>
+type DeletionContext = Pick<EngineContext, 'clock' | 'claims' | 'running' | 'emit'> & DeliveryPort
 
 /** What decides about the deletions of one mirror. `known`: the images that the pass may delete, and that were in escrow
  * before everything was scanned again. */

@@ -41,6 +41,11 @@ export class AlbumContents {
     return this.#unrecorded.get(album?.id ?? 0)?.get(plainName(name)) ?? []
   }
 
+  /** All unrecorded images of an album. Empty for an album that was not walked. */
+  all(album: Album): UnrecordedImage[] {
+    return [...(this.#unrecorded.get(album?.id ?? 0)?.values() ?? [])].flat()
+  }
+
   /** Gives an unrecorded image to a file. Returns false when another file was given the image before. */
   claim(album: Album, image: UnrecordedImage): boolean {
     const named = this.#unrecorded.get(album?.id ?? 0)

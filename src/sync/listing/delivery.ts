@@ -1,9 +1,6 @@
 import { DELIVERY_PATH } from '../../protocol/endpoints.ts'
 import { hostWith, type ImageHost } from '../../remote/host.ts'
 import type { Records, Synced } from '../../synced/synced.ts'
-import type { Bytes } from '../../synced/tables/images.ts'
-import { because, type Reason } from '../../words/reasons.ts'
-import type { HostPort } from '../context.ts'
 
 /*
  * Where the host delivers an image for which it has named no address. There are two sources. Acknowledged uploads show how
@@ -98,67 +95,4 @@ export function names(address: string | null, id: string): boolean {
     if (around.every(char => char === undefined || !/[\w-]/.test(char))) return true
   }
   return false
-}
-
-/** How the bytes of a fetched image compare with the bytes of a picture. */
-export type Comparison =
-  | { verdict: 'equal'; cdnUrl: string }
-  | { verdict: 'other' }
-  /** `why`: what kept albumd from comparing the bytes. */
-  | { verdict: 'unknown'; why: Reason }
-
-/** Whether an address delivers these bytes now. False proves nothing: a cache may have sent other bytes or a 404. */
-export async function delivers(
-  host: ImageHost,
-  cdnUrl: string,
-  { hash, size }: Bytes,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const given = await host.fetchDelivered(cdnUrl, size, signal)
-  return given.ok && given.status === 200 && given.size === size && given.sha256.equals(hash)
-}
-
-/** Fetches an image that may be this picture, and compares its bytes with the picture's. */
-export async function compareBytes(
-  { synced, host }: HostPort,
-  image: { remote_id: string; name: string },
-  picture: Bytes,
-  signal: AbortSignal,
-): Promise<Comparison> {
-  const addressOf = deliveryAddresses(synced)
-  const compared = await compareAt(host, addressOf, image, picture, signal)
-  if (compared.verdict !== 'other') return compared
-  // A host may shrink pictures, or deliver the same bytes everywhere. So the last upload must come back as it was sent.
-  const sent = synced.images.latestUploaded()
-  if (!sent) return unknown(because('delivery_not_shown'))
-  const proof = await compareAt(host, addressOf, sent, sent, signal)
-  if (proof.verdict === 'equal') return compared
-  return unknown(
-    proof.verdict === 'other' ? because('delivery_alters') : because('sample_not_read', { why: proof.why }),
-  )
-}
-
-/** How many bytes of an image are read at most, when the image is larger than the picture. */
-const MOST_OTHER = 64 * 2 ** 20
-
-/** Compares a picture with the bytes that the host delivers as an image. A host that alters images makes every one differ. */
-async function compareAt(
-  host: ImageHost,
-  addressOf: AddressOf,
-  image: { remote_id: string; name: string },
-  { hash, size }: Bytes,
-  signal: AbortSignal,
-): Promise<Comparison> {
-  const cdnUrl = addressOf(image.remote_id, image.name)
-  if (!cdnUrl) return unknown(because('address_not_known'))
-  const given = await host.fetchDelivered(cdnUrl, Math.max(size, MOST_OTHER), signal)
-  if (!given.ok) return unknown(given.message)
-  if (given.status !== 200) return unknown(because('address_answered', { status: given.status }))
-  return given.size === size && given.sha256.equals(hash)
-    ? { verdict: 'equal', cdnUrl }
-    : { verdict: 'other' }
-}
-
-function unknown(why: Reason): Comparison {
-  return { verdict: 'unknown', why }
 }

@@ -51,7 +51,7 @@ export function weighEvidence<Image extends ListedImage>(
       intent,
       exactOnly(intent)
         ? []
-        : unrecorded.filter(image => !taken.has(image) && canBe(image, intent, namesKept)),
+        : unrecorded.filter(image => !taken.has(image) && canBe(image, intent, { names: namesKept })),
     ]),
   )
   for (const intent of open) {
@@ -83,12 +83,16 @@ export interface Features extends OwnFeatures {
   size: number
 }
 
-/**
- * Whether a listed image can be this picture. What is not shown rules nothing out. `names`: false: the host changes them.
- */
-export function canBe(listed: ListedImage, picture: Features, names = true): boolean {
+/** Whether a listed image can be this picture. What is not shown rules nothing out. False: the host changes names, or lists
+ * the sizes of what it has made of pictures. */
+export function canBe(
+  listed: ListedImage,
+  picture: Features,
+  { names = true, sizes = true }: { names?: boolean; sizes?: boolean } = {},
+): boolean {
   if (names && listed.name !== undefined && plainName(listed.name) !== plainName(picture.name)) return false
-  return dimensionsFit(listed, picture) && (listed.size === undefined || sizeFits(listed.size, picture.size))
+  const isSize = !sizes || listed.size === undefined || sizeFits(listed.size, picture.size)
+  return dimensionsFit(listed, picture) && isSize
 }
 
 /** Pixels. Undefined or null when they are not known. */

@@ -8,10 +8,7 @@ export {
 } from './album-contents.ts'
 export {
   belowBase,
-  type Comparison,
-  compareBytes,
   confirmedPattern,
-  delivers,
   deliveryAddresses,
   idIn,
   names,

@@ -1,5 +1,6 @@
 import type { OpenPicture } from '../../local/picture-file.ts'
 import { HOUR_MS } from '../../protocol/clock.ts'
+import type { Picture } from '../../protocol/picture/picture.ts'
 import { proved, refuted } from '../../records/images.ts'
 import { stored, unchanged } from '../../records/pictures.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
@@ -7,17 +8,26 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { flatness } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
-import type { EngineContext, HostPort, RecordPort } from '../context.ts'
+import type { DeliveryPort, EngineContext, RecordPort } from '../context.ts'
 import {
   type Comparison,
+  compareDelivered,
+  dataToRecord,
+  deliveryOf,
+  isAltered,
+  type KnownPicture,
+  learnFromOthers,
+  pictureOf,
+} from '../delivered/index.ts'
+import {
   canBe,
-  compareBytes,
   confirmedPattern,
   dimensionsFit,
   featuresOf,
   type UnrecordedImage,
   unrecordedIn,
 } from '../listing/index.ts'
+import { folderAbove, pathOf } from '../tree-path.ts'
 import type { Parcel, ReadPicture, UploadResult } from './upload-job.ts'
 
 /** Asks, before a picture is sent, whether an unrecorded image in its album is this picture already. Each image is given to
@@ -28,34 +38,62 @@ export async function adopt(
   parcel: Parcel,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
-  const { synced, contents, clock } = context
-  const { job, open, picture, album } = parcel
-  const { name, image: used } = job.file
-  const features = { name, size: open.look.size, ...featuresOf(picture) }
-  // Recovery may have recorded some of these images since the album was walked, so recorded images are taken out once more.
-  const alike = unrecordedIn(synced, contents.unrecorded(album, name)).filter(
-    image => canBe(image, features) && !synced.refuted.has(image.id, open.hash),
-  )
-  const [only] = alike
-  if (!only || synced.resend.has(job.file)) return null
+  const { synced, clock } = context
+  const { job, open } = parcel
+  const candidates = candidatesFor(context, parcel)
+  if (candidates.images.length === 0 || synced.resend.has(job.file)) return null
   const inDoubt = synced.journal.openOnFile(job.file)
   const mayArrive = mayArriveFor(context.credentialLifetimeMs)
   if (inDoubt.some(({ sent_at }) => clock.monotonic() - sent_at <= mayArrive))
     return { kind: 'waits', message: because('older_version_open') }
   if (inDoubt.length > 0) return ambiguous(context, open, because('older_version_alike'))
+  return choose(context, parcel, candidates, signal)
+}
+
+/** `isSized`: they are listed with the picture's size too. */
+interface Candidates {
+  images: readonly UnrecordedImage[]
+  isSized: boolean
+}
+
+/** The images that may be the picture. */
+function candidatesFor(context: EngineContext, { job, open, picture, album }: Parcel): Candidates {
+  const { synced, contents } = context
+  const { name, image: used } = job.file
+  const features = { name, size: open.look.size, ...featuresOf(picture) }
+  // Recovery may have recorded some of these images since the album was walked, so recorded images are taken out once more.
+  const named = unrecordedIn(synced, contents.unrecorded(album, name)).filter(
+    image => canBe(image, features, { sizes: false }) && !synced.refuted.has(image.id, open.hash),
+  )
+  const images = named.filter(image => canBe(image, features))
+  // A host that alters pictures may list the size of what it has made of them.
+  const isNew = used === null && synced.journal.openOnFile(job.file).length === 0
+  const isSized = images.length > 0 || !isNew || deliveryOf(synced, picture.mime) === 'as sent'
+  return { images: isSized ? images : named, isSized }
+}
+
+async function choose(
+  context: EngineContext,
+  parcel: Parcel,
+  { images, isSized }: Candidates,
+  signal: AbortSignal,
+): Promise<UploadResult | null> {
+  const { synced, contents } = context
+  const { job, open, picture, album } = parcel
+  const { name, image: used } = job.file
   // The picture may be linked to an image only in its own album. When its own album can't be created, the album above holds
   // pictures of several folders, and pictures of one name may differ. A file that uses an image already is not linked,
   // because it keeps its image until another image is proved.
   const flat = flatness(context.synced, job.albumPath, album)
-  const mayLink = alike.length === 1 && flat === 0 && used === null
+  const isAlone = images.length === 1 && flat === 0 && used === null
   const unknown: Reason[] = []
-  for (const image of alike) {
-    // Fetched only if an upload has shown how addresses are built: after a state loss everything would be fetched.
+  for (const image of images) {
+    // After a state loss everything would be fetched, so a picture is linked where its bytes would show nothing more.
     const isShown = confirmedPattern(synced)?.addressOf(image.id, name) != null
     const compared: Comparison =
-      mayLink && !isShown
+      isAlone && isSized && !isShown && !isTold(context, parcel)
         ? { verdict: 'unknown', why: because('address_not_known') }
-        : await compareBytes(context, { remote_id: image.id, name }, bytesOf(open), signal)
+        : await compareOrLearn(context, parcel, image, signal)
     if (compared.verdict === 'equal' && contents.claim(album, image)) {
       await record(context, parcel, image, { cdn_url: compared.cdnUrl, proof: 'compared', flat })
       return { kind: 'unchanged', size: open.look.size, compared: true }
@@ -64,13 +102,44 @@ export async function adopt(
     if (compared.verdict === 'other') await synced.commit(tx => tx.refuted.put(image.id, open.hash))
   }
   if (unknown.length === 0) return null
+  // Where the host is not known to alter pictures, another size means that the picture was edited.
+  if (!isSized && !(isAlone && isAltered(synced, picture.mime))) return null
   // An equal name proves nothing, but sending the picture could make a second image of it.
-  if (mayLink && contents.claim(album, only)) {
-    await record(context, parcel, only, { cdn_url: null, proof: 'none', flat })
+  if (isAlone && contents.claim(album, images[0]!)) {
+    await record(context, parcel, images[0]!, { cdn_url: null, proof: 'none', flat })
     return { kind: 'linked' }
   }
   const why = because('images_alike', { images: unknown.length, why: unknown[0]! })
   return ambiguous(context, open, why)
+}
+
+/** Whether what the host delivers can tell more of the picture than its listing: it takes metadata away or packs anew, or
+ * nobody knows yet what it does to pictures that have something to take away. */
+function isTold({ synced }: EngineContext, { open, picture }: Parcel): boolean {
+  const delivery = deliveryOf(synced, picture.mime)
+  return delivery === undefined ? !open.bare : delivery === 'without metadata' || delivery === 'packed anew'
+}
+
+/** Compares. Where nothing tells, the other images in the album show what the host does to pictures of this type. */
+async function compareOrLearn(
+  context: EngineContext,
+  { job: { file, root, path }, open, picture, album }: Parcel,
+  { id }: UnrecordedImage,
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const { synced, contents } = context
+  const { mime } = picture
+  const compare = () =>
+    compareDelivered(context, { remote_id: id, name: file.name }, knownOf(open, picture), signal)
+  const compared = await compare()
+  if (compared.verdict !== 'unknown' || deliveryOf(synced, mime) !== undefined) return compared
+  const others = unrecordedIn(synced, contents.all(album)).flatMap(image => {
+    const other = image.name === undefined ? undefined : synced.files.at({ ...file, name: image.name })
+    const isOther = other?.state === 'pending' && other.name !== file.name
+    return isOther ? [{ image, path: pathOf(folderAbove(path), other.name) }] : []
+  })
+  await learnFromOthers(context, root, others, mime, signal)
+  return deliveryOf(synced, mime) === undefined ? compared : compare()
 }
 
 /** Asks, for a changed file whose image was only linked, whether the image has the file's new bytes. The image was linked by
@@ -82,7 +151,7 @@ export async function adoptLinked(
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
   const { synced } = context
-  const compared = await compareBytes(context, linked, bytesOf(open), signal)
+  const compared = await compareDelivered(context, linked, knownOf(open, picture), signal)
   if (compared.verdict === 'equal') {
     await synced.commit(tx => {
       proved(tx, linked, bytesOf(open), compared.cdnUrl)
@@ -99,19 +168,23 @@ function ambiguous({ clock }: EngineContext, { hash }: OpenPicture, message: Rea
   return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash }
 }
 
-function record(
+async function record(
   context: EngineContext,
   { job, open, picture }: Parcel,
   { id, album }: UnrecordedImage,
   known: { cdn_url: string | null; proof: 'none' | 'compared'; flat: FileRow['flat'] },
 ): Promise<void> {
-  return context.synced.commit(tx =>
-    stored(tx, job, open, picture, { remote_id: id, album, ...known }, momentOf(context)),
-  )
+  const data = await dataToRecord(context, open, picture, known.proof === 'none')
+  const at = { remote_id: id, album, data, ...known }
+  return context.synced.commit(tx => stored(tx, job, open, picture, at, momentOf(context)))
 }
 
 function bytesOf(open: OpenPicture) {
   return { hash: open.hash, size: open.look.size }
+}
+
+function knownOf(open: OpenPicture, { mime }: Picture): KnownPicture {
+  return { ...bytesOf(open), mime, at: open }
 }
 
 export interface Verified {
@@ -126,7 +199,7 @@ export interface Verified {
 
 /** Fetches every linked image and compares its bytes with its file's. `between`: gives other work its turn. */
 export async function verifyLinks(
-  context: RecordPort & HostPort,
+  context: RecordPort & DeliveryPort,
   signal: AbortSignal,
   between: () => Promise<void> = async () => {},
 ): Promise<Verified> {
@@ -146,12 +219,12 @@ export async function verifyLinks(
 
 /** Fetches a linked image and compares its bytes. When they differ, its record goes, and the file is uploaded. */
 export async function verifyLink(
-  context: RecordPort & HostPort,
+  context: RecordPort & DeliveryPort,
   image: ImageRow,
   signal: AbortSignal,
 ): Promise<Comparison> {
   const { synced, clock } = context
-  const compared = await compareBytes(context, image, image, signal)
+  const compared = await compareDelivered(context, image, pictureOf(synced, image), signal)
   if (compared.verdict === 'equal') await synced.commit(tx => proved(tx, image, image, compared.cdnUrl))
   if (compared.verdict === 'other') await synced.commit(tx => refuted(tx, image, clock.wall()))
   return compared

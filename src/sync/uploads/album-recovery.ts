@@ -10,8 +10,8 @@ import { reasonIn } from '../../words/reasons.ts'
 import { albumPathOf, flatness } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
+import { compareDelivered, sentFor } from '../delivered/index.ts'
 import {
-  compareBytes,
   confirmedPattern,
   type Evidence,
   names,
@@ -193,7 +193,12 @@ async function actOnAlike(
     await record(recovery, intent, { remote_id: id, cdn_url: intent.cdn_url, album, proof: 'uploaded' })
     return true
   }
-  const compared = await compareBytes(recovery, { remote_id: id, name: intent.name }, intent, signal)
+  const compared = await compareDelivered(
+    recovery,
+    { remote_id: id, name: intent.name },
+    sentFor(intent),
+    signal,
+  )
   if (compared.verdict === 'other') return false
   if (compared.verdict === 'equal')
     await record(recovery, intent, { remote_id: id, cdn_url: compared.cdnUrl, album, proof: 'compared' })

@@ -9,7 +9,8 @@ import { because } from '../../words/reasons.ts'
 import { DefaultAlbum } from '../albums/index.ts'
 import { endLoss, mayArriveFor } from '../clock.ts'
 import type { AlbumPort, EngineContext, RecordPort } from '../context.ts'
-import { confirmedPattern, delivers } from '../listing/index.ts'
+import { delivers, sentFor } from '../delivered/index.ts'
+import { confirmedPattern } from '../listing/index.ts'
 import { isNamed, type Pass } from '../pass-request.ts'
 import { fullPath } from '../tree-path.ts'
 import { lookAtAlbum, type Recovery, record } from './album-recovery.ts'
@@ -100,7 +101,7 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
  * image's id, the image is recorded. */
 async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent
-  if (cdn_url === null || !(await delivers(recovery.host, cdn_url, intent, signal))) return false
+  if (cdn_url === null || !(await delivers(recovery, cdn_url, sentFor(intent), signal))) return false
   // A host may give equal bytes the same address and id, although they come from two files. Then an image with this address
   // is recorded already, and its id is the upload's.
   const known = recovery.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)

@@ -9,11 +9,12 @@ import { stored } from '../../records/pictures.ts'
 import { cancelled, NO_ROOM } from '../../remote/failures.ts'
 import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.ts'
 import type { MetaReads, Tx } from '../../synced/synced.ts'
-import type { Bytes, ImageRow } from '../../synced/tables/images.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
-import { delivers, idIn } from '../listing/index.ts'
+import { dataToRecord, delivers, type KnownPicture } from '../delivered/index.ts'
+import { idIn } from '../listing/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { type Parcel, resultOfRefusal, type UploadResult, type UploadRun } from './upload-job.ts'
 
@@ -144,15 +145,14 @@ async function sendBytes(
   const answer = await notArrived(
     run,
     keepingPromise(run, await host.send(credential, body, signal), credential),
-    {
-      cdnUrl: credential.cdnUrl,
-      bytes: { hash: open.hash, size },
-      signal,
-    },
+    credential.cdnUrl,
+    { hash: open.hash, size, mime, at: open },
+    signal,
   )
   // A proxy may send a request twice. Then the node has stored the picture, and refuses the second copy because its
   // credential was used. So before the picture is sent again, the album is looked at again.
   if (!answer.ok && answer.failure.remedy === 'refused_by_node') run.contents.forget(album?.id ?? null)
+  const data = answer.ok ? await dataToRecord(run, open, picture) : null
   // Commits keep their order. So the next upload's intent can't be on the disk before this upload's record is.
   if (answer.ok) job.lane.leave()
   return synced.commit(tx => {
@@ -166,6 +166,7 @@ async function sendBytes(
         cdn_url: cdnUrl,
         album: album?.id ?? null,
         proof: 'uploaded',
+        data,
         flat: flatness(run.synced, job.albumPath, album),
       } as const
       // When the record of this id has other bytes, the image was only linked to a picture by its name. The answer proves
@@ -183,12 +184,14 @@ async function sendBytes(
 /** The same answer. When a node refuses a credential that may have been too old, another one is asked for at once. But the
  * credential may have been used by another copy of the request. Then the promised address may deliver the picture. */
 async function notArrived(
-  { host }: UploadRun,
+  run: UploadRun,
   answer: Outcome<Stored>,
-  { cdnUrl, bytes, signal }: { cdnUrl: string | null; bytes: Bytes; signal: AbortSignal },
+  cdnUrl: string | null,
+  sent: KnownPicture,
+  signal: AbortSignal,
 ): Promise<Outcome<Stored>> {
   if (answer.ok || !answer.failure.aged || cdnUrl === null) return answer
-  const hasArrived = await delivers(host, cdnUrl, bytes, signal)
+  const hasArrived = await delivers(run, cdnUrl, sent, signal)
   return hasArrived ? { ok: false, failure: { ...answer.failure, remedy: 'find_out' } } : answer
 }
 

@@ -8,6 +8,7 @@ import { because } from '../../words/reasons.ts'
 import { type Album, flatness, isLeaving, recordedAlbums } from '../album.ts'
 import { ALBUM_IN_DOUBT, DefaultAlbum } from '../albums/index.ts'
 import { lossEndsAt, momentOf } from '../clock.ts'
+import { learnFirst } from '../delivered/index.ts'
 import { adopt, adoptLinked } from './adoption.ts'
 import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
@@ -33,6 +34,8 @@ const DOUBLINGS = 6
 export class Uploader {
   readonly #run: UploadRun
   readonly #default = new DefaultAlbum()
+  /** The types of pictures whose first delivery was looked at. */
+  readonly #looked = new Set<string>()
   /** Why the host refuses the albums of these folders. So one picture of a folder asks, and the others are not read again. */
   readonly #refusedAlbums = new Map<number, HostFailure>()
 
@@ -106,7 +109,20 @@ export class Uploader {
     if (!album.ok && isOfAlbum(album.failure)) this.#refusedAlbums.set(job.file.folder, album.failure)
     if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash, job)
     if (album.value === undefined) return this.#notThere()
-    return this.#bringInTime({ job, open, picture, album: album.value }, signal)
+    const result = await this.#bringInTime({ job, open, picture, album: album.value }, signal)
+    if (result.kind === 'uploaded') await this.#learnFrom(result, { open, picture }, signal)
+    return result
+  }
+
+  /** One picture of each type is looked at, so that a delivery that hangs holds up one. */
+  async #learnFrom(
+    { cdnUrl }: Extract<UploadResult, { kind: 'uploaded' }>,
+    { open, picture: { mime } }: Pick<Parcel, 'open' | 'picture'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (cdnUrl === null || open.bare || this.#looked.has(mime)) return
+    this.#looked.add(mime)
+    await learnFirst(this.#run, { hash: open.hash, size: open.look.size, mime, at: open }, cdnUrl, signal)
   }
 
   /** Like `#bring`. When the node may have refused a credential because it was too old, another one is asked for at once, if

@@ -25,6 +25,10 @@ export interface ImageRow extends Bytes {
   kept: 0 | 1
   /** The modification time of the file that was sent, in microseconds since 1970. Null: not known. */
   mtime: number | null
+  /** Its image data (`ImageData`), where they were read. Null: only all its bytes tell. */
+  data: string | null
+  /** How a listing first showed what the host has altered: `size width height`, as listed. Null: as it was sent. */
+  listed: string | null
 }
 
 /** Every transition of an image's record: the proof that it leads to, and the proofs that it comes from. 'none': the image
@@ -35,7 +39,8 @@ export const IMAGE_TRANSITIONS = {
   gone: { none: ['uploaded', 'compared', 'linked'] },
 } as const
 
-type NewImage = Omit<ImageRow, 'id' | 'kept' | 'mtime'> & { mtime?: ImageRow['mtime'] }
+type NewImage = Omit<ImageRow, 'id' | 'kept' | 'mtime' | 'data' | 'listed'> &
+  Partial<Pick<ImageRow, 'mtime' | 'data'>>
 
 /** By how many rows a table is too long that may have one row for each image, and 100,000 more. Counting reads all rows. */
 export const excessOf = (table: 'history' | 'versions') =>
@@ -44,9 +49,9 @@ export const excessOf = (table: 'history' | 'versions') =>
 /** The images on the host that albumd has recorded. */
 export function openImages({ all, column, get, run, value }: Statements) {
   const byRemoteId = get<[remoteId: string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
-  const insert = value<[image: Omit<ImageRow, 'id' | 'kept'>], number | undefined>(
-    `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof, mtime)
-     VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof, @mtime)
+  const insert = value<[image: Omit<ImageRow, 'id' | 'kept' | 'listed'>], number | undefined>(
+    `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof, mtime, data)
+     VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof, @mtime, @data)
      ON CONFLICT (remote_id) DO NOTHING RETURNING id`,
   )
 
@@ -75,8 +80,10 @@ export function openImages({ all, column, get, run, value }: Statements) {
       >(`SELECT remote_id, cdn_url, name FROM images WHERE proof = 'uploaded' AND cdn_url IS NOT NULL
      ORDER BY id DESC LIMIT +?`),
       byHash: all<[hash: Buffer], ImageRow>('SELECT * FROM images WHERE hash = +? ORDER BY id'),
-      latestUploaded: get<[], ImageRow>(
-        `SELECT * FROM images WHERE proof = 'uploaded' ORDER BY id DESC LIMIT 1`,
+      /** Images of a type that have the bytes of a picture here for sure, besides one; the large ones and the latest first. */
+      samples: all<[{ mime: string; size: number; besides: string; most: number }], ImageRow>(
+        `SELECT * FROM images WHERE proof <> 'none' AND mime = @mime AND remote_id <> @besides
+         ORDER BY size >= +@size DESC, id DESC LIMIT +@most`,
       ),
       /** The sizes of the images, and of the uploads in doubt, whose bytes a picture on the disk may turn out to have. Images of
        * synced files are not among them, because their files have these bytes. Images of no file are. */
@@ -92,14 +99,16 @@ export function openImages({ all, column, get, run, value }: Statements) {
       /** Records an image. When the id is recorded already, the existing record is answered; a host may give equal bytes the
        * same id. */
       put(image: NewImage): ImageRow {
-        const row = { mtime: null, ...image }
+        const row = { mtime: null, data: null, ...image }
         const id = insert(row)
-        return id === undefined ? byRemoteId(image.remote_id)! : { ...row, id, kept: 0 }
+        return id === undefined ? byRemoteId(image.remote_id)! : { ...row, id, kept: 0, listed: null }
       },
       /** Records hash and size of the image's bytes, which were fetched from `cdn_url`. */
       prove: run<[Bytes & { id: number; cdn_url: string | null }]>(
         `UPDATE images SET proof = 'compared', hash = @hash, size = @size, cdn_url = @cdn_url WHERE id = @id`,
       ),
+      /** Records how a listing shows an image that the host has altered. */
+      listed: run<[{ id: number; listed: string }]>('UPDATE images SET listed = @listed WHERE id = @id'),
       moved: run<[{ id: number; album: number | null }]>('UPDATE images SET album = @album WHERE id = @id'),
       keep: run<[id: number]>('UPDATE images SET kept = 1 WHERE id = ?'),
       remove: run<[id: number]>('DELETE FROM images WHERE id = ?'),

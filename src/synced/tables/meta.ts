@@ -1,4 +1,5 @@
 import type { Millis } from '../../protocol/clock.ts'
+import type { Format } from '../../protocol/formats.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
@@ -30,6 +31,10 @@ export interface MachinesTold {
     rates: Partial<Record<string, number>>
   }[]
 }
+
+/** What a host does to pictures between upload and delivery. encoded anew: nothing but name and dimensions stays. */
+export type Delivery = 'as sent' | 'without metadata' | 'packed anew' | 'encoded anew'
+export type Deliveries = Partial<Record<Format, Delivery>>
 
 /** `to`: null until an audit has compared the albums. */
 export interface Gap {
@@ -108,6 +113,8 @@ const FACTS = {
   default_album: text,
   /** The address below which the host delivers images, as its listings name it (§4.4, listing/delivery.ts). */
   cdn_base: text,
+  /** How the host delivers pictures of a format, as its first deliveries and later ones have shown (delivered/learned.ts). */
+  delivery: json<Deliveries>(),
   /** The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts). */
   promises_broken: flag,
   /** The host took a picture that EXIF turns only with `skip_dimension_check` (uploads/sender.ts). */

@@ -23,6 +23,10 @@ export interface Drawn {
   before?: Uint8Array
   /** The tables, instead of one segment for each. */
   tables?: Uint8Array
+  /** Other blocks for each. */
+  seed?: number
+  /** The first two codes for AC have changed places, as in the tables that belong to it. */
+  isRecoded?: boolean
 }
 
 /** Three codes of two bits each. */
@@ -34,6 +38,13 @@ export const DC = codesOf(0, 7, 3)
 export const AC = codesOf(0, 0x01, 0xf0)
 export const TABLES = bytes(segment(0xdb, 0, QUANT), segment(0xc4, 0, DC), segment(0xc4, 0x10, AC))
 
+/** The tables of a JPEG that is packed with other codes, for `isRecoded`. */
+export const RECODED = bytes(
+  segment(0xdb, 0, QUANT),
+  segment(0xc4, 0, DC),
+  segment(0xc4, 0x10, codesOf(0x01, 0, 0xf0)),
+)
+
 /** A JPEG of blocks that are drawn by chance, always the same. */
 export function drawn(options: Drawn = {}): Buffer {
   const {
@@ -43,6 +54,8 @@ export function drawn(options: Drawn = {}): Buffer {
     interval = 0,
     isFlat = false,
     isApart = false,
+    isRecoded = false,
+    seed = 7,
   } = options
   const { code = 0xc0, before = Buffer.alloc(0), tables = TABLES } = options
   const sampling = samplings.map(each => each.split('x').map(Number) as [number, number])
@@ -50,7 +63,7 @@ export function drawn(options: Drawn = {}): Buffer {
   const head = segment(code, 8, be16(height), be16(width), sampling.length, ...components)
   const most = Math.max(...sampling.map(([across]) => across))
   const highest = Math.max(...sampling.map(([, down]) => down))
-  const chance = chanceOf(7)
+  const chance = chanceOf(seed)
   const scan = (ids: number[]) => {
     const [[across, down]] = [sampling[ids[0]!]!]
     const alone = ids.length === 1
@@ -60,7 +73,10 @@ export function drawn(options: Drawn = {}): Buffer {
       : Math.ceil(width / (8 * most)) * Math.ceil(height / (8 * highest))
     const blocks = alone ? 1 : ids.reduce((sum, id) => sum + sampling[id]![0] * sampling[id]![1], 0)
     const header = segment(0xda, ids.length, ...ids.map(id => bytes(id + 1, 0)), 0, 63, 0)
-    return bytes(header, coded(units, blocks, interval, isFlat, chance))
+    return bytes(
+      header,
+      coded(units, blocks, interval, isFlat, () => one(chance, isRecoded)),
+    )
   }
   const ids = sampling.map((_, id) => id)
   const scans = isApart ? ids.map(id => scan([id])) : [scan(ids)]
@@ -74,14 +90,13 @@ function coded(
   blocks: number,
   interval: number,
   isFlat: boolean,
-  chance: () => number,
+  block: () => string,
 ): Buffer {
   const pieces: Uint8Array[] = []
   const most = interval || units
   for (let unit = 0; unit < units; unit += most) {
     let bits = ''
-    for (let block = 0; block < blocks * Math.min(most, units - unit); block++)
-      bits += isFlat ? '0000' : one(chance)
+    for (let nth = 0; nth < blocks * Math.min(most, units - unit); nth++) bits += isFlat ? '0000' : block()
     if (unit > 0) pieces.push(bytes(0xff, 0xd0 + ((unit / most - 1) % 8)))
     pieces.push(stuffed(bits))
   }
@@ -89,9 +104,10 @@ function coded(
 }
 
 /** A block: seven bits of brightness, some coefficients, and the code that ends it. */
-function one(chance: () => number): string {
+function one(chance: () => number, isRecoded: boolean): string {
   const value = (chance() & 0x7f).toString(2).padStart(7, '0')
-  return `01${value}${Array.from({ length: chance() % 12 }, () => `01${chance() % 2}`).join('')}00`
+  const [coefficient, end] = isRecoded ? ['00', '01'] : ['01', '00']
+  return `01${value}${Array.from({ length: chance() % 12 }, () => `${coefficient}${chance() % 2}`).join('')}${end}`
 }
 
 function stuffed(bits: string): Buffer {

@@ -1,6 +1,7 @@
 import type { Disk, DiskStat } from '../../../src/local/disk.ts'
 import { RESTORE_FOLDER } from '../../../src/local/look.ts'
 import { type OpenPicture, PictureFileError } from '../../../src/local/picture-file.ts'
+import { sourceOfBytes } from '../../../src/protocol/picture/byte-reader.ts'
 import { PictureChanged } from '../../../src/remote/host.ts'
 import type { OpenPictureAt } from '../../../src/sync/context.ts'
 import { because } from '../../../src/words/reasons.ts'
@@ -135,8 +136,10 @@ export function openerFor(
       hash: Buffer.from(hash, 'hex'),
       picture: readTiny(bytes),
       foreign: null,
+      bare: true,
       // Where they don't, half pictures look like whole ones: only that nobody writes to them tells.
       verdict: endings ? verdictOf(bytes) : { kind: 'closed', early: false },
+      source: sourceOfBytes(bytes),
       bytes: inMemory() ? bytes : null,
       async *chunks() {
         await pause()

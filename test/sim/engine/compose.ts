@@ -11,6 +11,7 @@ import { IncompletePictures } from '../../../src/sync/uploads/incomplete-picture
 import { RecoveryPace } from '../../../src/sync/uploads/recovery.ts'
 import type { Synced } from '../../../src/synced/synced.ts'
 import { diskFor, openerFor } from '../disk/disk-port.ts'
+import { tinyReader } from '../disk/tiny-picture.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
 import { HostPort } from '../host/host-port.ts'
 import type { Life } from './virtual-clock.ts'
@@ -54,6 +55,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       await life.pause('before a look')
       return batch.map(folder => lookAtFolder(view, root, folder))
     },
+    pictures: tinyReader,
     openPicture: openerFor(
       disk,
       machine.wall,

@@ -14,7 +14,6 @@ import {
 import { Blocks } from '../../../src/remote/gate/blocks.ts'
 import {
   type Block,
-  type Delivered,
   type HostFailure,
   type ImageHost,
   type Outcome,
@@ -106,7 +105,7 @@ export class HostPort implements ImageHost {
     return this.#persist('create_album', name, signal, serve, leaves, mayGo)
   }
 
-  fetchDelivered = async (cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered> => {
+  fetchDelivered: ImageHost['fetchDelivered'] = async (cdnUrl, maxBytes, signal, take) => {
     await this.#life.pause('delivery')
     if (signal.aborted) return { ok: false, code: 'CANCELLED', message: said('the request was cancelled') }
     this.#host.asked.others++
@@ -114,6 +113,7 @@ export class HostPort implements ImageHost {
     const bytes = image?.bytes ?? Buffer.from('not found')
     if (bytes.length > maxBytes) return { ok: false, code: 'HOST_ANSWER', message: said('it is too long') }
     if (image) this.#watch.fetched(image.id)
+    if (image) take?.(bytes)
     const sha256 = Buffer.from(hashOf(bytes), 'hex')
     return { ok: true, status: image ? 200 : 404, size: bytes.length, sha256 }
   }

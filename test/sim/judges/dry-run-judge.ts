@@ -15,6 +15,7 @@ import type { PassEvent } from '../../../src/sync/pass-events.ts'
 import { readQuota } from '../../../src/sync/quota/index.ts'
 import { because, codeOf, type Reason, WHY_IN_ESCROW } from '../../../src/words/reasons.ts'
 import { diskFor, Looks, openerFor } from '../disk/disk-port.ts'
+import { tinyReader } from '../disk/tiny-picture.ts'
 import { hashOf } from '../disk/tree.ts'
 import { memoryAtStart, openedAnew, settingsOf } from '../engine/compose.ts'
 import { openStateKit, type StateKit } from '../engine/state-kit.ts'
@@ -64,6 +65,7 @@ async function rehearsed(world: World): Promise<Planned[]> {
     clock,
     claims: ALONE,
     lookAt: root => async batch => batch.map(folder => lookAtFolder(view, root, folder)),
+    pictures: tinyReader,
     async openPicture(root, path, cut) {
       const picture = await open(root, path, cut)
       return isUnlike(picture.look.size) ? unread(picture, `${root}/${path}`) : picture

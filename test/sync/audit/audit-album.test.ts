@@ -19,6 +19,8 @@ const row = (id: number, more: Partial<ImageRow> = {}): ImageRow => ({
   recorded_at: 0,
   proof: 'uploaded',
   kept: 0,
+  data: null,
+  listed: null,
   ...more,
 })
 

@@ -11,7 +11,13 @@ import { type Workshop, workshopWith } from '../workshop.ts'
 
 export const DAY = 24 * 3_600_000
 
-export const partsOf = ({ synced, events }: Workshop, host: ImageHost, clock: Clock = systemClock) => ({
+export const partsOf = (
+  { synced, events, context }: Workshop,
+  host: ImageHost,
+  clock: Clock = systemClock,
+) => ({
+  openPicture: context().openPicture,
+  pictures: context().pictures,
   synced,
   host,
   clock,

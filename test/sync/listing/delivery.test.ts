@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hostWith } from '../../../src/remote/host.ts'
-import { compareBytes, deliveryAddresses, rememberingDelivery } from '../../../src/sync/listing/index.ts'
-import { codeOf } from '../../../src/words/reasons.ts'
+import { deliveryAddresses, rememberingDelivery } from '../../../src/sync/listing/index.ts'
 import { openWorkshop, red } from '../workshop.ts'
 
 const never = new AbortController().signal
@@ -41,26 +40,5 @@ describe('a delivery address that the host has not told', () => {
     await workshop.pass({ host })
     const { cdn_url, remote_id, name } = workshop.synced.images.latest()!
     expect(deliveryAddresses(workshop.synced)(remote_id, name)).toBe(cdn_url)
-  })
-
-  it('proves no difference unless an image of ours is delivered at an address of the same form', async () => {
-    const { workshop, host } = await workshopAt('https://c.example')
-    await host.list(null, 1, never)
-    const image = { remote_id: '1', name: 'a.png' }
-    const answering = (answer: (cdnUrl: string) => { status: number; size: number }) =>
-      hostWith(host, {
-        fetchDelivered: async cdnUrl => ({ ok: true, sha256: Buffer.alloc(32), ...answer(cdnUrl) }),
-      })
-    const told = async (answer: (cdnUrl: string) => { status: number; size: number }) => {
-      const context = { synced: workshop.synced, host: answering(answer) }
-      const compared = await compareBytes(context, image, { size: 3, hash: Buffer.alloc(32, 1) }, never)
-      return compared.verdict === 'unknown' ? codeOf(compared.why) : compared.verdict
-    }
-    expect(await told(() => ({ status: 200, size: 3 }))).toBe('delivery_not_shown')
-    workshop.write('red.png', red)
-    await workshop.pass({ host })
-    const { cdn_url } = workshop.synced.images.latest()!
-    expect(await told(() => ({ status: 200, size: 3 }))).toBe('delivery_alters')
-    expect(await told(url => ({ status: url === cdn_url ? 503 : 200, size: 3 }))).toBe('sample_not_read')
   })
 })

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
+import { pictureReader } from '../../../src/protocol/picture/likeness.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
@@ -97,10 +98,7 @@ describe('a new state against a host that holds the pictures', () => {
     expect(workshop.synced.summaries.mirror(1)).toMatchObject({ linked: 1 })
     workshop.write('new.png', png(9, 9).bytes)
     await workshop.pass()
-    await verifyLinks(
-      { synced: workshop.synced, host: workshop.host, clock: { wall: () => 0 } as never },
-      never,
-    )
+    await verifyLinks({ ...workshop.context(), clock: { wall: () => 0 } as never }, never)
     await workshop.pass()
     expect(workshop.synced.summaries.mirror(1)).toMatchObject({ linked: 0, synced: 2 })
     expect(await idsIn(workshop, there)).toHaveLength(3)
@@ -113,7 +111,7 @@ describe('a new state against a host that holds the pictures', () => {
     await workshop.pass()
     workshop.write('new.png', png(9, 9).bytes)
     await workshop.pass()
-    const parts = { synced: workshop.synced, host: workshop.host, clock: workshop.clock }
+    const parts = workshop.context()
     expect(await verifyLinks(parts, never)).toMatchObject({ other: 1 })
     // As a process does that begins anew.
     await workshop.pass({ contents: new AlbumContents() })
@@ -264,6 +262,8 @@ async function afresh(workshop: Workshop, changes: Partial<ImageHost> = {}, old?
   const synced = openSynced(old ? reopened(old) : openDatabase(':memory:'))
   const sent: string[] = []
   const parts = {
+    openPicture: workshop.context().openPicture,
+    pictures: pictureReader,
     synced,
     host: hostWith(counting(workshop.host, sent), changes),
     contents: new AlbumContents(),

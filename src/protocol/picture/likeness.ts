@@ -1,0 +1,70 @@
+import type { Format } from '../formats.ts'
+import type { ByteSource } from './byte-reader.ts'
+import type { ImageData, ImageFacts } from './data-fold.ts'
+import { imageData } from './image-data.ts'
+import { jpegCoefficients } from './jpeg/coefficients.ts'
+import { pngPixels } from './png-pixels.ts'
+
+/** How two pictures with other bytes are alike.
+ * data: their image data are the same, so metadata alone differ. pixels: only how they are packed differs too.
+ * other: they are not the same. packed: their image data differ, and nothing tells whether their pixels do.
+ * unread: the image data of the one that is known are not known, so nothing tells. */
+export type Likeness = 'data' | 'pixels' | 'other' | 'packed' | 'unread'
+
+/** Reads what makes a picture. The simulation has one for its own pictures. */
+export interface PictureReader {
+  data(format: Format, source: ByteSource): Promise<ImageData | null>
+  /** A digest of the pixels, however they are packed. Null: not understood. */
+  pixels(format: Format, source: ByteSource): Promise<Buffer | null>
+}
+
+export const pictureReader: PictureReader = {
+  data: imageData,
+  pixels: async (format, source) => (await DECODERS[format]?.(source)) ?? null,
+}
+
+/** JPEG's coefficients stand for its pixels, because decoders may differ in these. */
+const DECODERS: Partial<Record<Format, (source: ByteSource) => Promise<Buffer | null>>> = {
+  jpeg: jpegCoefficients,
+  png: pngPixels,
+}
+
+/** A picture as it lies on the disk: `source` null when only its image data were recorded. */
+export interface KnownPicture {
+  format: Format
+  data: ImageData | null
+  source: ByteSource | null
+}
+
+/** Compares a picture with what was delivered in its place, and has other bytes. */
+export async function likeness(
+  reader: PictureReader,
+  { format, data, source }: KnownPicture,
+  delivered: ByteSource,
+): Promise<Likeness> {
+  const given = data && (await reader.data(format, delivered))
+  if (data === null) return 'unread'
+  // What has no image data of this format is another format, or nothing whole.
+  if (given === null) return 'other'
+  if (!factsFit(data.facts, given.facts)) return 'other'
+  if (data.sum.equals(given.sum)) return 'data'
+  if (!DECODED.has(format)) return 'other'
+  const own = source && (await reader.pixels(format, source))
+  const theirs = own && (await reader.pixels(format, delivered))
+  if (!own || !theirs) return 'packed'
+  return own.equals(theirs) ? 'pixels' : 'other'
+}
+
+const DECODED: ReadonlySet<Format> = new Set<Format>(['jpeg', 'png'])
+
+/** Whether each fact is as it was, or lost. A host may write down that a picture is not turned. */
+function factsFit(own: ImageFacts, given: ImageFacts): boolean {
+  const upright = (given.orientation ?? 1) === 1 && (own.orientation ?? 1) === 1
+  const isLost = <T>(fact: T | undefined, before: T | undefined) => fact === undefined || fact === before
+  return (
+    (upright || isLost(given.orientation, own.orientation)) &&
+    isLost(given.icc, own.icc) &&
+    isLost(given.transform, own.transform) &&
+    (given.trailer === 0 || given.trailer === own.trailer)
+  )
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest'
+import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
+import { compareDelivered } from '../../../src/sync/delivered/index.ts'
+import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
+import { rememberingDelivery } from '../../../src/sync/listing/index.ts'
+import { openDatabase } from '../../../src/synced/database.ts'
+import { openSynced } from '../../../src/synced/synced.ts'
+import { codeOf } from '../../../src/words/reasons.ts'
+import { png } from '../../pictures.ts'
+import { listingWith, never } from '../album-stage.ts'
+import {
+  counting,
+  deleted,
+  failure,
+  imagesOn,
+  openWith,
+  openWorkshop,
+  red,
+  summary,
+  type Workshop,
+} from '../workshop.ts'
+import { altering, type Kind, type Photos, photo } from './altering-host.ts'
+
+const PHOTOS: Photos = { 'a.jpg': photo(1), 'b.jpg': photo(2), 'c.jpg': photo(3) }
+const BARE = png(5, 4, 30).bytes
+
+/** The photos and a picture without metadata are on a host that makes this of them. */
+async function mirrored(kind: Kind, lists = false): Promise<{ workshop: Workshop; host: ImageHost }> {
+  const pictures = Object.entries(PHOTOS).map(([name, { sent }]) => [name, sent])
+  const workshop = await openWith({ ...Object.fromEntries(pictures), 'bare.png': BARE })
+  const named = listingWith(workshop.host, page => ({
+    ...page,
+    cdn_base_url: new URL(workshop.siteUrl).origin,
+  }))
+  const host = altering(hostWith(workshop.host, { list: named }), kind, PHOTOS, lists)
+  await workshop.pass({ host })
+  return { workshop, host }
+}
+
+/** What is left of the records when the state is lost. */
+function lost(workshop: Workshop, host: ImageHost) {
+  const synced = openSynced(openDatabase(':memory:'))
+  const sent: string[] = []
+  const parts = {
+    synced,
+    host: rememberingDelivery(counting(host, sent), synced),
+    contents: new AlbumContents(),
+  }
+  return { parts, sent, pass: () => workshop.pass(parts), summary: () => synced.summaries.mirror(1) }
+}
+
+describe('what a host does to pictures', () => {
+  it.each([
+    [null, 'as sent'],
+    ['strip', 'without metadata'],
+    ['pack', 'packed anew'],
+    ['encode', 'encoded anew'],
+  ] as const)('(%s) is learned from the first that it delivers: %s', async (kind, delivery) => {
+    const { workshop } = await mirrored(kind)
+    expect(workshop.synced.meta.get('delivery')).toEqual({ jpeg: delivery })
+  })
+
+  it('is not told by pictures that have nothing to take away', async () => {
+    const workshop = await openWith({ 'bare.png': BARE, 'bare.jpg': PHOTOS['a.jpg']!.strip })
+    await workshop.pass()
+    expect(workshop.synced.meta.get('delivery')).toBeNull()
+  })
+})
+
+describe('after a lost state', () => {
+  it.each([
+    ['strip', false],
+    ['strip', true],
+    ['pack', false],
+    ['pack', true],
+  ] as const)('a host that alters (%s, lists so: %s) has all, and deletions go on', async (kind, lists) => {
+    const { workshop, host } = await mirrored(kind, lists)
+    const { pass, sent, summary } = lost(workshop, host)
+    await pass()
+    expect(sent).toEqual([])
+    expect(summary()).toMatchObject({ synced: 3, linked: 1, failed: 0 })
+    workshop.remove('a.jpg')
+    await pass()
+    expect(deleted(workshop)).toBe(1)
+    expect(await imagesOn(workshop)).toEqual(['b.jpg', 'bare.png', 'c.jpg'])
+  })
+
+  it.each([false, true])('a host that encodes (lists so: %s) is sent none, and keeps all', async lists => {
+    const { workshop, host } = await mirrored('encode', lists)
+    const { pass, sent, summary } = lost(workshop, host)
+    await pass()
+    expect(sent).toEqual([])
+    expect(summary()).toMatchObject({ synced: 0, linked: 4, failed: 0 })
+    workshop.remove('a.jpg')
+    await pass()
+    expect(deleted(workshop)).toBe(0)
+    expect(await imagesOn(workshop)).toHaveLength(4)
+  })
+
+  it.each([null, 'strip', 'pack'] as const)('a picture that was edited is sent (%s)', async kind => {
+    const { workshop, host } = await mirrored(kind)
+    workshop.write('a.jpg', photo(9).sent)
+    const { pass, sent, summary } = lost(workshop, host)
+    await pass()
+    expect(sent).toEqual(['a.jpg'])
+    expect(summary()).toMatchObject({ failed: 0 })
+  })
+})
+
+describe('an upload whose answer was lost', () => {
+  it.each(['strip', 'pack'] as const)('is found by what its address delivers (%s)', async kind => {
+    const { workshop, host } = await mirrored(kind)
+    const photos = { ...PHOTOS, 'd.jpg': photo(4) }
+    workshop.write('d.jpg', photos['d.jpg'].sent)
+    const losing = hostWith(altering(workshop.host, kind, photos), {
+      async send(...what) {
+        await host.send(...what)
+        return failure('find_out', 'HOST_ANSWER', 'send')
+      },
+    })
+    await workshop.pass({ host: losing })
+    await workshop.pass({ host: losing })
+    expect(summary(workshop)).toMatchObject({ synced: 5, linked: 0, uncertain: 0 })
+    expect(await imagesOn(workshop)).toHaveLength(5)
+  })
+})
+
+it('no difference is proved unless an image of ours is delivered at an address of the same form', async () => {
+  const workshop = await openWorkshop()
+  await workshop.synced.commit(tx => tx.meta.set('cdn_base', 'https://c.example'))
+  type Answer = (cdnUrl: string) => { status: number; size: number }
+  const told = async (answer: Answer, mime = 'image/png') => {
+    const host = hostWith(workshop.host, {
+      fetchDelivered: async cdnUrl => ({ ok: true, sha256: Buffer.alloc(32), ...answer(cdnUrl) }),
+    })
+    const known = { size: 3, hash: Buffer.alloc(32, 1), mime, at: [] }
+    const image = { remote_id: '1', name: 'a.png' }
+    const compared = await compareDelivered({ ...workshop.context(), host }, image, known, never)
+    return compared.verdict === 'unknown' ? codeOf(compared.why) : compared.verdict
+  }
+  expect(await told(() => ({ status: 200, size: 3 }))).toBe('delivery_not_shown')
+  workshop.write('red.png', red)
+  await workshop.pass()
+  const { cdn_url } = workshop.synced.images.latest()!
+  expect(await told(() => ({ status: 200, size: 3 }))).toBe('delivery_alters')
+  expect(await told(() => ({ status: 200, size: 3 }), 'image/gif')).toBe('delivery_not_shown')
+  expect(await told(url => ({ status: url === cdn_url ? 503 : 200, size: 3 }))).toBe('sample_not_read')
+})
