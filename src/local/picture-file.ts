@@ -196,22 +196,14 @@ async function hashed(
   }
 }
 
-function goOnUnless(cut: AbortSignal | undefined): void {
-  if (cut?.aborted) throw new PictureFileError('CUT_OFF', because('file_cut_off'))
-}
-
 async function* proved(file: OpenFile, size: number, hash: Buffer, changed: () => Error) {
   const sum = createHash('sha256')
   for (let at = 0; at < size; at += CHUNK) {
     // Each chunk gets a buffer of its own, because the previous chunk may still be on its way to the socket.
     const part = Buffer.allocUnsafe(Math.min(CHUNK, size - at))
-    try {
-      await filled(file, part, at)
-    } catch {
-      throw changed()
-    }
+    const length = await file.read(part, at).catch(() => 0)
     sum.update(part)
-    if (at + CHUNK >= size && !sum.digest().equals(hash)) throw changed()
+    if (length < part.length || (at + CHUNK >= size && !sum.digest().equals(hash))) throw changed()
     yield part
   }
 }
@@ -259,7 +251,7 @@ class FileSource implements ByteSource {
   }
 
   async #next(): Promise<void> {
-    goOnUnless(this.#cut)
+    if (this.#cut?.aborted) throw new PictureFileError('CUT_OFF', because('file_cut_off'))
     this.#at += this.#chunk.length
     // A reader may still hold the chunk before, so each is memory of its own.
     this.#chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK, this.size - this.#at))

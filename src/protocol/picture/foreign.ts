@@ -48,8 +48,8 @@ async function flawOf(source: ByteSource): Promise<FlawCode | null> {
   if (text.byteLength === 0) return 'unwritten'
   const start = latin1(text, LONGEST)
   const begins = BEGINNINGS.some(each => start.startsWith(each) || each.startsWith(start))
-  if (begins && text.byteLength < LONGEST) return 'no_pixels'
-  return (await findSvgRoot(sourceOfBytes(text), text)) === 'cut' ? 'no_pixels' : null
+  const isBegun = begins && text.byteLength < LONGEST
+  return isBegun || (await findSvgRoot(sourceOfBytes(text), text)) === 'cut' ? 'no_pixels' : null
 }
 
 function latin1(bytes: Uint8Array, length: number): string {

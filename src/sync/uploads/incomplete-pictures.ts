@@ -32,7 +32,7 @@ const MOST_KNOWN = 1000
 const ZEROS_MS = 60_000
 
 /** A picture that waits. Times are monotonic milliseconds. */
-interface Waiting extends FileKey, Pick<Read, 'look' | 'hash'> {
+interface Waiting extends Pick<Read, 'look' | 'hash'> {
   /** missing and odd: the verdict about it. restless: it changed while albumd waited for it to rest. */
   why: 'missing' | 'odd' | 'restless'
   message: Reason
@@ -76,20 +76,10 @@ export class IncompletePictures {
     file: FileKey,
     read: Read,
   ): Waits | null {
-    const now = clock.monotonic()
-    const since = this.isRestless(file) ? this.#sameSince(file, read, now) : now
+    const from = clock.monotonic()
+    const since = this.isRestless(file) ? this.#sameSince(file, read, from) : from
     const end = since + settleMs
-    if (now >= end) {
-      this.#waiting.delete(textOf(file))
-      return null
-    }
-    return this.#wait(file, read, {
-      why: 'restless',
-      message: because('still_written'),
-      since,
-      from: now,
-      end,
-    })
+    return this.#wait(file, read, { why: 'restless', message: because('still_written'), since, from, end })
   }
 
   /** Whether something was missing of the picture when it was read a moment ago. Then the program that writes it for the first
@@ -110,8 +100,8 @@ export class IncompletePictures {
     const { file } = job
     const { verdict, look, hash } = read
     const { afterMs, action } = this.#policy
-    const now = clock.monotonic()
-    const since = this.#sameSince(file, read, now)
+    const from = clock.monotonic()
+    const since = this.#sameSince(file, read, from)
     this.#waiting.delete(textOf(file))
     if (verdict.kind === 'closed') return null
     const { kind, code, part, at } = verdict
@@ -124,18 +114,12 @@ export class IncompletePictures {
     // Two measures of how long the picture was left alone. Before a picture fails, its age is exact enough, because failing
     // too early does no harm. Before it is sent, no clock that was set may have aged it, or albumd itself must have seen it
     // unchanged for so long.
-    const known = fails ? age : Math.max(leftAloneMs(context, job, look.ctime, 'likelySince'), now - since)
-    if (known < waitMs)
-      return this.#wait(file, read, {
-        why: kind,
-        message: because(fails ? 'incomplete' : 'odd', { why }),
-        since,
-        from: now,
-        end: now + waitMs - known,
-      })
-    if (!fails) return null
-    const message = because('stays_incomplete', { why })
-    return { kind: 'failed', code: 'PICTURE_INCOMPLETE', message, retryAt: null, hash }
+    const known = fails ? age : Math.max(leftAloneMs(context, job, look.ctime, 'likelySince'), from - since)
+    const message = because(fails ? 'incomplete' : 'odd', { why })
+    const waits = this.#wait(file, read, { why: kind, message, since, from, end: from + waitMs - known })
+    if (waits || !fails) return waits
+    const stays = because('stays_incomplete', { why })
+    return { kind: 'failed', code: 'PICTURE_INCOMPLETE', message: stays, retryAt: null, hash }
   }
 
   /** Since when the picture has not changed, as this read and the earlier reads of the picture show. Monotonic milliseconds. */
@@ -144,11 +128,12 @@ export class IncompletePictures {
     return before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
   }
 
-  #wait(file: FileKey, { look, hash }: Read, wait: Omit<Waiting, keyof FileKey | 'look' | 'hash'>): Waits {
-    const { folder, name } = file
+  /** Null: its wait has ended. */
+  #wait(file: FileKey, { look, hash }: Read, wait: Omit<Waiting, 'look' | 'hash'>): Waits | null {
     this.#waiting.delete(textOf(file))
+    if (wait.end <= wait.from) return null
     if (this.#waiting.size >= MOST_KNOWN) this.#waiting.delete(this.#waiting.keys().next().value!)
-    this.#waiting.set(textOf(file), { folder, name, look, hash, ...wait })
+    this.#waiting.set(textOf(file), { look, hash, ...wait })
     return { kind: 'waits', message: wait.message, retryInMs: wait.end - wait.from }
   }
 }
