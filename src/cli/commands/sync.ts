@@ -143,6 +143,11 @@ async function preview(
   const notes = new Set<string>()
   const totals = new Map<Operation, { operations: number; bytes: number }>()
   const hasOneMirror = config.mirrors.length === 1
+  let lines = ''
+  const print = () => {
+    if (lines !== '') process.stdout.write(lines)
+    lines = ''
+  }
   const say = ({ why, ...planned }: Planned) => {
     const sum = totals.get(planned.operation) ?? { operations: 0, bytes: 0 }
     totals.set(planned.operation, {
@@ -151,10 +156,14 @@ async function preview(
     })
     const said = { ...planned, code: codeOf(why), reason: inWords(why) }
     if (json) plan.push(said)
-    else printLine(operationInWords(said, hasOneMirror))
+    else {
+      // What is said together is written together.
+      if (lines === '') setImmediate(print)
+      lines += `${operationInWords(said, hasOneMirror)}\n`
+    }
   }
   const note = (why: Reason) => void notes.add(inWords(why))
-  const leavesOut = await dryRun(config, { pruneIgnored, interruption, say, note })
+  const leavesOut = await dryRun(config, { pruneIgnored, interruption, say, note }).finally(print)
   const sums = [...totals].map(([operation, sum]) => ({ operation, ...sum }))
   if (json) printJson({ dry_run: true, plan, totals: sums, notes: [...notes] })
   else {
