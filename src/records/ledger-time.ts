@@ -1,5 +1,6 @@
 import { MINUTE_MS, type Millis } from '../protocol/clock.ts'
 import type { Records, Tx } from '../synced/synced.ts'
+import type { ClockSpan } from '../synced/tables/meta.ts'
 
 /*
  * A wall clock that is set back shows some times twice. So versions have times of a clock that never goes back: ledger time is
@@ -23,8 +24,10 @@ export function ledgerNow({ meta, versions, images }: Tx, wall: Millis): Millis 
   // When more than half of what the clock was set back has passed at once, it was set right.
   const isSet = now < last - KEPT_RIGHT_MS || (span.ahead > 0 && now - last > span.ahead / 2)
   const at = isSet ? Math.max(wall, last + 1) : Math.max(now, last)
-  const next = [...spans.with(-1, { ...span, to: last }), { from: at, to: null, ahead: at - wall }]
-  if (isSet || last === 0) meta.set('clock_spans', isSet ? next.slice(-SPANS) : spans)
+  if (isSet) {
+    const next = [...spans.with(-1, { ...span, to: last }), { from: at, to: null, ahead: at - wall }]
+    meta.set('clock_spans', next.slice(-SPANS))
+  } else if (last === 0) meta.set('clock_spans', spans)
   if (at > last) meta.set('ledger_time', at)
   return at
 }
@@ -33,13 +36,11 @@ export function ledgerNow({ meta, versions, images }: Tx, wall: Millis): Millis 
 export function ledgerTime({ meta }: Pick<Records, 'meta'>, wall: Millis): Millis {
   const known = meta.get('clock_spans')
   if (!known) return wall
-  const spans = known.map(({ from, to, ahead }) => {
-    const [at, last] = [wall + ahead, to ?? Number.POSITIVE_INFINITY]
-    return { at: Math.min(at, last), began: at >= from, idle: at - last }
-  })
-  const shown = spans.findLast(({ began, idle }) => began && idle <= IDLE_MS)
-  const [before] = spans.filter(({ idle }) => idle > 0).sort((one, other) => one.idle - other.idle)
-  return (shown ?? before)?.at ?? 0
+  const idle = ({ to, ahead }: ClockSpan) => wall + ahead - (to ?? Number.POSITIVE_INFINITY)
+  const shown = known.findLast(span => wall + span.ahead >= span.from && idle(span) <= IDLE_MS)
+  if (shown) return Math.min(wall + shown.ahead, shown.to ?? Number.POSITIVE_INFINITY)
+  const [before] = known.filter(span => idle(span) > 0).sort((one, other) => idle(one) - idle(other))
+  return before?.to ?? 0
 }
 
 /** What the wall clock showed at a ledger time. */

@@ -117,9 +117,10 @@ function connect(file: string, options: Database.Options): Db {
 
 /** What was read of one table. Kept is only what is committed: what is read in a transaction that has written the table is
  * not kept, so a transaction that is rolled back leaves nothing wrong behind. Of a database that is open for reading nothing
- * is kept, because another process writes there. */
+ * is kept, because another process writes there. Of a copy everything is kept, because nothing is rolled back there. */
 class TableMemory {
   readonly #db: Db
+  readonly #isCopy: boolean
   readonly #reads: Map<unknown, unknown>[] = []
   #isWritten = false
   /** The keys that this transaction has written where it wrote by key alone. `undefined`: whether there is a row. */
@@ -127,10 +128,11 @@ class TableMemory {
   /** Whether the table is known to have no row. False where only a look could tell, and could not be kept. */
   readonly isEmpty: () => boolean
 
-  constructor(db: Db, hasNoRow: () => boolean) {
+  constructor(db: Db, isCopy: boolean, hasNoRow: () => boolean) {
     this.#db = db
+    this.#isCopy = isCopy
     const read = this.keeping(hasNoRow)
-    this.isEmpty = () => this.#mayKeep(undefined) && read()
+    this.isEmpty = () => !db.readonly && !this.#wasWritten(undefined) && read()
   }
 
   /** The same read, which answers from memory what was read before. Nobody may change what it returns. */
@@ -163,11 +165,16 @@ class TableMemory {
   }
 
   #mayKeep(key: unknown): boolean {
+    return this.#isCopy || (!this.#db.readonly && !this.#wasWritten(key))
+  }
+
+  /** Whether this transaction has written what is read by this key. */
+  #wasWritten(key: unknown): boolean {
     if (!this.#db.inTransaction) {
       this.#isWritten = false
       this.#written.clear()
     }
-    return !this.#isWritten && !this.#written.has(key) && !this.#db.readonly
+    return this.#isWritten || this.#written.has(key)
   }
 }
 
@@ -179,10 +186,10 @@ type Bound = readonly unknown[]
 /** Makes functions of SQL statements. `P`: the bound values, or one object of named values. `Row`: the columns of a row.
  * get: returns the first row, or undefined. one: the only row of a statement that always has a row. all: all rows. has:
  * whether there is a row. value: the first column of the first row, or undefined. column: the first column of all rows.
- * run: changes rows. runByKey: changes the row whose key is bound first. changes: changes rows, and answers how many. insert: adds a row, and answers its id. kept: a read of
+ * run: changes rows. runByKey: changes the row whose key is bound first. changes: changes rows, and answers how many. insert: adds a row, and answers its id, or 0 where a conflict left it out. kept: a read of
  * one table that answers from memory until the table is written. Of a table that is known to be empty no row is looked for
  * to be changed or removed. */
-export function statements(db: Db) {
+export function statements(db: Db, isCopy = false) {
   const tables = new Map<string, TableMemory>()
 
   /** Prepares a statement only when it is first used. There are two hundred, and a short command uses few of them. Values are
@@ -214,22 +221,22 @@ export function statements(db: Db) {
     let memory = tables.get(table)
     if (!memory) {
       const row = lazily(`SELECT 1 FROM ${table} LIMIT 1`)
-      memory = new TableMemory(db, () => row.get([]) === undefined)
+      memory = new TableMemory(db, isCopy, () => row.get([]) === undefined)
       tables.set(table, memory)
     }
     return memory
   }
-  /** The table that a statement writes, and whether there may be no row to write. Null: it only reads. */
+  /** The table that a statement writes, and whether there may be no row to write. */
   function targetOf(sql: string) {
-    const [, verb, table] = WRITES.exec(sql) ?? []
-    return table === undefined ? null : { memory: memoryOf(table), mayBeNone: verb !== 'INSERT' }
+    const [, verb, table] = WRITES.exec(sql)!
+    return { memory: memoryOf(table!), mayBeNone: verb !== 'INSERT' }
   }
   function writes(sql: string, isByKey = false) {
     const statement = lazily(sql)
-    let target: ReturnType<typeof targetOf> = null
+    let target: ReturnType<typeof targetOf> | null = null
     return (bound: Bound) => {
       target ??= targetOf(sql)
-      const { memory, mayBeNone } = target!
+      const { memory, mayBeNone } = target
       if (mayBeNone && memory.isEmpty()) return NOTHING_DONE
       const done = statement.run(bound)
       if (done.changes > 0 && isByKey) memory.forgetOf(bound[0])
@@ -256,12 +263,7 @@ export function statements(db: Db) {
     },
     value<P extends unknown[], Value>(sql: string) {
       const statement = lazily<Value>(sql, true)
-      let target: ReturnType<typeof targetOf> | undefined
-      return (...bound: P) => {
-        if (target === undefined) target = targetOf(sql)
-        target?.memory.forget()
-        return statement.get(bound) as Value
-      }
+      return (...bound: P) => statement.get(bound) as Value
     },
     column<P extends unknown[], Value>(sql: string) {
       const statement = lazily<Value>(sql, true)
@@ -281,7 +283,10 @@ export function statements(db: Db) {
     },
     insert<P extends unknown[]>(sql: string) {
       const run = writes(sql)
-      return (...bound: P) => Number(run(bound).lastInsertRowid)
+      return (...bound: P) => {
+        const { changes, lastInsertRowid } = run(bound)
+        return changes > 0 ? Number(lastInsertRowid) : 0
+      }
     },
     kept: <P extends (string | number | null)[], Value>(table: string, read: (...bound: P) => Value) =>
       memoryOf(table).keeping(read),

@@ -18,8 +18,8 @@ import { openMirrors } from './tables/mirrors.ts'
 import { openVersions } from './tables/versions.ts'
 import { openWaits } from './tables/waits.ts'
 
-function openTables(db: Db) {
-  const sql = statements(db)
+function openTables(db: Db, isCopy?: boolean) {
+  const sql = statements(db, isCopy)
   return {
     account: openAccount(sql),
     albums: openAlbums(sql),
@@ -83,7 +83,7 @@ export function openSynced(db: Db, options: SyncedOptions = {}): Synced {
   const { check = () => {}, syncLog = promisify(fdatasync), ...schedule } = options
   const log = openLog(db, syncLog)
   const commit = groupCommits(db, { check, sync: log.sync, ...schedule })
-  const tables = Object.entries(openTables(db))
+  const tables = Object.entries(openTables(db, options.isCopy))
   const records = Object.fromEntries(tables.map(([name, { reads }]) => [name, reads])) as unknown as Records
   const tx = Object.fromEntries(
     tables.map(([name, { reads, writes }]) => [name, { ...reads, ...writes }]),
@@ -167,7 +167,8 @@ export interface GroupOptions {
   check?: () => void
   /** Syncs what was committed to the disk. Null, or left out: no sync is needed. */
   sync?: () => Promise<void> | null
-  /** Nobody goes on with these records after a change has thrown, so nothing need be undone. */
+  /** Nobody goes on with these records after a change has thrown, so nothing need be undone. All changes share one
+   * transaction that never ends, because each end writes the changed pages. */
   isCopy?: boolean
   /** Calls `flush` when the group is to be committed. `singles`: how many groups in a row had a single change. */
   schedule?: (flush: () => void, singles: number) => void
@@ -186,7 +187,9 @@ export function groupCommits(
   let failure: unknown = null
   // These two functions are made only once, because making them takes longer than a small change.
   const inSavepoint = db.transaction((change: () => unknown) => change())
-  const inTransaction = db.transaction((work: () => void) => work())
+  const inTransaction = db.transaction((work: () => void) => work()).immediate
+  const together = isCopy ? (work: () => void) => work() : inTransaction
+  if (isCopy) db.exec('BEGIN')
 
   /** Commits a group. Returns functions that tell each caller the result of its change; call them once the transaction is on
    * the disk. */
@@ -194,7 +197,7 @@ export function groupCommits(
     const settle: (() => void)[] = []
     if (failure !== null) throw failure
     check()
-    inTransaction.immediate(() => {
+    together(() => {
       for (const { change, resolve, reject } of group) {
         try {
           const value = isCopy ? change() : inSavepoint(change)

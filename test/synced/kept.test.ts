@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { statements } from '../../src/synced/database.ts'
+import { openSynced } from '../../src/synced/synced.ts'
 import { because } from '../../src/words/reasons.ts'
 import { emptyState, memoryDb } from './open-tx.ts'
 
@@ -49,6 +50,24 @@ it('a row is removed of a table that was empty a moment ago', async () => {
     tx.waits.put({ ...file, why: because('still_written'), until: null, at: 1 })
     tx.waits.clear(file)
   })
+  expect(waits.of(file)).toBeUndefined()
+})
+
+it('a copy tells of each write, in one transaction that nothing undoes', async () => {
+  const db = memoryDb()
+  const { commit, meta, waits } = openSynced(db, { isCopy: true })
+  const file = { folder: 1, name: 'a.png' }
+  for (const slot of [1, 2]) {
+    await commit(tx => {
+      tx.meta.set('audit_slot', slot)
+      tx.waits.clear(file)
+      tx.waits.put({ ...file, why: because('still_written'), until: null, at: slot })
+      expect(tx.meta.get('audit_slot')).toBe(slot)
+    })
+    expect([meta.get('audit_slot'), waits.of(file)!.at]).toEqual([slot, slot])
+    expect(db.inTransaction).toBe(true)
+  }
+  await commit(tx => tx.waits.clear(file))
   expect(waits.of(file)).toBeUndefined()
 })
 

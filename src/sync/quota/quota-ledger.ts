@@ -59,8 +59,8 @@ export class QuotaLedger {
     // Only the first grant after the probe ends the refusal. A later one may answer an older request.
     this.#probing = false
     if (day !== meta.get('quota_day')) meta.set('quota_day', day)
-    const used = account.useQuota(day)
-    this.#context.others?.granted(used)
+    account.useQuota(day)
+    this.#context.others?.granted(account.quota(day).used)
   }
 
   /** Notes that the host said that the day's quota is used up. */

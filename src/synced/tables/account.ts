@@ -47,9 +47,9 @@ export function openAccount({ all, get, kept, run, value }: Statements) {
        since = iif(code = excluded.code, since, excluded.since)`),
       /** Forgets all blocks except those of these endpoints. */
       clearBlocks: (except: readonly string[]) => clearBlocks(JSON.stringify(except)),
-      /** Counts a credential that was issued on this day. Returns how many were issued. */
-      useQuota: value<[day: string], number>(
-        'INSERT INTO quota (day, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1 RETURNING used',
+      /** Counts a credential that was issued on this day. */
+      useQuota: run<[day: string]>(
+        'INSERT INTO quota (day, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1',
       ),
       /** Records that the host said that the day's quota is used up. */
       exhaustQuota: run<

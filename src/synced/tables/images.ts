@@ -47,12 +47,12 @@ export const excessOf = (table: 'history' | 'versions') =>
   `SELECT max(0, (SELECT count(*) FROM ${table}) - (SELECT count(*) FROM images) - 100000)`
 
 /** The images on the host that albumd has recorded. */
-export function openImages({ all, column, get, run, value }: Statements) {
+export function openImages({ all, column, get, insert, run, value }: Statements) {
   const byRemoteId = get<[remoteId: string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
-  const insert = value<[image: Omit<ImageRow, 'id' | 'kept' | 'listed'>], number | undefined>(
+  const add = insert<[image: Omit<ImageRow, 'id' | 'kept' | 'listed'>]>(
     `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof, mtime, data)
      VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof, @mtime, @data)
-     ON CONFLICT (remote_id) DO NOTHING RETURNING id`,
+     ON CONFLICT (remote_id) DO NOTHING`,
   )
 
   return {
@@ -79,6 +79,8 @@ export function openImages({ all, column, get, run, value }: Statements) {
         { remote_id: string; cdn_url: string; name: string }
       >(`SELECT remote_id, cdn_url, name FROM images WHERE proof = 'uploaded' AND cdn_url IS NOT NULL
      ORDER BY id DESC LIMIT +?`),
+      /** When the first image of these bytes was recorded. Null: none was. */
+      heldSince: value<[hash: Buffer], number | null>('SELECT min(recorded_at) FROM images WHERE hash = +?'),
       byHash: all<[hash: Buffer], ImageRow>('SELECT * FROM images WHERE hash = +? ORDER BY id'),
       /** Images of a type that have the bytes of a picture here for sure, besides one; the large ones and the latest first. */
       samples: all<[{ mime: string; size: number; besides: string; most: number }], ImageRow>(
@@ -100,8 +102,8 @@ export function openImages({ all, column, get, run, value }: Statements) {
        * same id. */
       put(image: NewImage): ImageRow {
         const row = { mtime: null, data: null, ...image }
-        const id = insert(row)
-        return id === undefined ? byRemoteId(image.remote_id)! : { ...row, id, kept: 0, listed: null }
+        const id = add(row)
+        return id === 0 ? byRemoteId(image.remote_id)! : { ...row, id, kept: 0, listed: null }
       },
       /** Records hash and size of the image's bytes, which were fetched from `cdn_url`. */
       prove: run<[Bytes & { id: number; cdn_url: string | null }]>(

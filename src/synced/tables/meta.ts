@@ -42,6 +42,14 @@ export interface Gap {
   to: Millis | null
 }
 
+/** A span of ledger time (records/ledger-time.ts), `ahead` of the wall clock by so many milliseconds. `to`: the last that was
+ * committed in it; null: it goes on. */
+export interface ClockSpan {
+  from: Millis
+  to: Millis | null
+  ahead: number
+}
+
 /** The host asked for a long wait (Retry-After, §7) when it refused a request to `endpoint`. */
 export interface AskedWait {
   endpoint: string
@@ -95,10 +103,9 @@ const FACTS = {
   /** Older copies of the records were put back, so nothing is known of what happened between these times
    * (records/versions.ts). */
   records_gaps: json<Gap[]>(),
-  /** The latest ledger time, and its spans (records/ledger-time.ts): each `ahead` of the wall clock by so many milliseconds.
-   * `to`: the last that was committed in it; null: it goes on. */
+  /** The latest ledger time, and its spans, the earliest first. */
   ledger_time: number,
-  clock_spans: json<{ from: Millis; to: Millis | null; ahead: number }[]>(),
+  clock_spans: json<ClockSpan[]>(),
 
   // sync
   /** The id of the machine's boot when the state was last open, and the monotonic time then (clock.ts). */
@@ -171,24 +178,23 @@ type Value<K extends Key> = (typeof FACTS)[K] extends Codec<infer T> ? T : never
 
 /** Reads and writes the facts, each with its own type. */
 export function openMeta({ kept, runByKey, value }: Statements) {
-  const get = kept('meta', value<[key: Key], string | undefined>('SELECT value FROM meta WHERE key = ?'))
+  const written = kept('meta', value<[key: Key], string | undefined>('SELECT value FROM meta WHERE key = ?'))
   const set = runByKey<[key: Key, value: string]>(
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   )
   const clear = runByKey<[key: Key]>('DELETE FROM meta WHERE key = ?')
   const codecOf = <K extends Key>(key: K) => FACTS[key] as unknown as Codec<Value<K>>
+  const get = kept('meta', <K extends Key>(key: K): Value<K> | null => {
+    const text = written(key)
+    return text === undefined ? null : codecOf(key).read(text)
+  })
 
   return {
-    reads: {
-      get<K extends Key>(key: K): Value<K> | null {
-        const written = get(key)
-        return written === undefined ? null : codecOf(key).read(written)
-      },
-    },
+    reads: { get: get as <K extends Key>(key: K) => Value<K> | null },
     writes: {
       set<K extends Key>(key: K, value: Value<K>): void {
-        const written = codecOf(key).write(value)
-        if (get(key) !== written) set(key, written)
+        const text = codecOf(key).write(value)
+        if (written(key) !== text) set(key, text)
       },
       clear,
     },
