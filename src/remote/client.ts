@@ -1,20 +1,11 @@
-import { PATHS } from '../protocol/endpoints.ts'
-import { answers } from '../protocol/records.ts'
-import { ask } from './ask.ts'
-import { download } from './download.ts'
 import { type Gate, type GateOptions, openGate } from './gate/gate.ts'
 import type { ImageHost } from './host.ts'
-import { deliveryAddress, mayBeUsed, parseAddress } from './http/address.ts'
-import type { HttpOptions } from './http/exchange.ts'
-import { Http } from './http/http.ts'
-import { Secrets } from './secrets.ts'
-import { Uploads, type UploadsOptions } from './uploads.ts'
+import { mayBeUsed, parseAddress } from './http/address.ts'
+import type { RequestOptions, Requests } from './requests.ts'
 
-export interface RemoteOptions extends HttpOptions, GateOptions, UploadsOptions {
-  /** The addresses {base_url} and {site_url} (§9.1). */
-  baseUrl: string
+export interface RemoteOptions extends GateOptions, RequestOptions {
+  /** The address {site_url} (§9.1). */
   siteUrl: string
-  apiKey: string
 }
 
 /** Opens the host without sending anything. Throws TypeError for an invalid address or key, as no checked config has. */
@@ -25,62 +16,28 @@ export function openImageHost(options: RemoteOptions): ImageHost & Pick<Gate, 'b
     throw new TypeError('base_url and site_url must be HTTPS addresses')
   if (!/^[!-~]+$/.test(options.apiKey))
     throw new TypeError('the API key contains a character that an HTTP header cannot contain')
-  const { timeoutMs, apiKey } = options
   const gate = openGate(options)
-  const http = new Http(options)
-  // An answer has only a few kilobytes. When an answer comes so slowly that it is not complete after twice `timeoutMs`, the
-  // request fails, even if no pause was as long as `timeoutMs`. When `timeoutMs` is short, 2 seconds are added to it
-  // instead, because undici's timers are up to a second late.
-  const answerLimitMs = Math.max(timeoutMs * 2, timeoutMs + 2000)
-  const connection = { base, site, apiKey, secrets: new Secrets(apiKey), answerLimitMs, gate, http }
-  const uploads = new Uploads(connection, options)
-
-  const deletion = (what: { img: string } | { album: string }, mayGo: (() => boolean) | undefined) => {
-    const path = `${PATHS.delete}?${new URLSearchParams(what)}`
-    return { endpoint: 'delete', method: 'DELETE', below: base, path, mayGo } as const
+  let loaded: Promise<Requests> | null = null
+  // HTTP and the schemas of answers are half of what a short command would load, and most have nothing to send.
+  const requests = () => {
+    loaded ??= import('./requests.ts').then(({ openRequests }) => openRequests({ base, site, gate }, options))
+    return loaded
   }
-
   return {
-    requestUpload: (request, signal) => uploads.request(request, signal),
-    send: (credential, picture, signal) => uploads.send(credential, picture, signal),
-    list(albumId, page, signal) {
-      const query = new URLSearchParams({ ...(albumId !== null && { album_id: albumId }), page: `${page}` })
-      return ask(connection, signal, {
-        endpoint: 'list',
-        method: 'GET',
-        below: base,
-        path: `${PATHS.list}?${query}`,
-        schema: answers.list,
-        read({ data: { cdn_base_url, ...page } }) {
-          const told = cdn_base_url ? URL.parse(cdn_base_url, options.baseUrl) : null
-          return { ...page, cdn_base_url: told && deliveryAddress(told.href, base) }
-        },
-      })
-    },
-    deleteImage: (img, signal, mayGo) =>
-      ask(connection, signal, { ...deletion({ img }, mayGo), schema: answers.deletion, read: () => {} }),
-    deleteAlbum: (album, signal, mayGo) =>
-      ask(connection, signal, { ...deletion({ album }, mayGo), schema: answers.deletion, read: () => {} }),
-    createAlbum: (json, signal, mayGo) =>
-      ask(connection, signal, {
-        endpoint: 'create_album',
-        method: 'POST',
-        below: base,
-        path: PATHS.create_album,
-        json,
-        mayGo,
-        schema: answers.create_album,
-        read: ({ data }) => data.album,
-      }),
-    fetchDelivered: (cdnUrl, answerMax, signal, onChunk) =>
-      download(http, base, cdnUrl, { headers: {}, answerMax, ...(onChunk && { onChunk }) }, signal),
+    requestUpload: async (...asked) => (await requests()).requestUpload(...asked),
+    send: async (...asked) => (await requests()).send(...asked),
+    list: async (...asked) => (await requests()).list(...asked),
+    deleteImage: async (...asked) => (await requests()).deleteImage(...asked),
+    deleteAlbum: async (...asked) => (await requests()).deleteAlbum(...asked),
+    createAlbum: async (...asked) => (await requests()).createAlbum(...asked),
+    fetchDelivered: async (...asked) => (await requests()).fetchDelivered(...asked),
     block: failure => gate.block(failure),
     blocks: untried => gate.blocks(untried),
     unblock: endpoint => gate.unblock(endpoint),
     askNow: () => gate.askNow(),
     async close() {
       await gate.close()
-      await http.close()
+      await (await loaded)?.close()
       return gate.recent()
     },
   }

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import type { SharedAccount } from '../../shared/account.ts'
@@ -21,7 +20,7 @@ import { trustCommand } from './trust.ts'
 
 /** `forMs`: how many milliseconds the pause lasts. Null: until `resume`. */
 export const pauseCommand: Command<{ forMs: number | null }, Pause> = {
-  request: z.strictObject({ forMs: z.int().min(0).nullable() }),
+  request: z => z.strictObject({ forMs: z.int().min(0).nullable() }),
   atOnce: true,
   async carryOut({ synced }, { forMs }) {
     const until = forMs === null ? null : systemClock.wall() + forMs
@@ -31,7 +30,7 @@ export const pauseCommand: Command<{ forMs: number | null }, Pause> = {
 }
 
 export const resumeCommand: Command<object, { paused: Pause | null }> = {
-  request: z.strictObject({}),
+  request: z => z.strictObject({}),
   atOnce: true,
   async carryOut({ synced }) {
     const paused = pauseAt(synced, systemClock.wall())
@@ -42,7 +41,7 @@ export const resumeCommand: Command<object, { paused: Pause | null }> = {
 
 /** Takes the albums of the mirrors from machines that are gone. `albums`: the albums that this machine has now. */
 const takeAlbumCommand: Command<object, { albums: string[] }> = {
-  request: z.strictObject({}),
+  request: z => z.strictObject({}),
   needsHost: true,
   // `carryOutHere` has taken the albums by now. A running daemon has its albums already.
   async carryOut({ config }) {

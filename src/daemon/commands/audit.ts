@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import type { HostFailure } from '../../remote/host.ts'
@@ -33,7 +32,7 @@ interface AuditDone {
 }
 
 export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
-  request: z.strictObject({ repair: z.boolean() }),
+  request: z => z.strictObject({ repair: z.boolean() }),
   needsHost: true,
   async carryOut(context, { repair }) {
     const { config, synced } = context

@@ -36,7 +36,8 @@ export interface CommandContext {
 
 /** A command of a person, as the daemon or a one-shot command carries it out. Request and result are JSON. */
 export interface Command<Request, Result> {
-  request: z.ZodType<Request>
+  /** Given zod, which only a daemon loads to read a request. */
+  request(zod: typeof z): z.ZodType<Request>
   needsHost?: boolean
   /** The command only records something: it does not wait for the pass under way, and any config may give it. */
   atOnce?: boolean

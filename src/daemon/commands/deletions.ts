@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { type Millis, systemClock } from '../../protocol/clock.ts'
@@ -32,11 +31,12 @@ interface DeletionsRequest {
 }
 
 export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDeletion[] }> = {
-  request: z.strictObject({
-    action: z.enum(['approve', 'discard']),
-    path: z.string().optional(),
-    most: z.int().min(0).optional(),
-  }),
+  request: z =>
+    z.strictObject({
+      action: z.enum(['approve', 'discard']),
+      path: z.string().optional(),
+      most: z.int().min(0).optional(),
+    }),
   async carryOut({ config, synced }, { action, path, most }) {
     const now = systemClock.wall()
     const seen = most === undefined ? null : listToDecide(config, synced, path, now)

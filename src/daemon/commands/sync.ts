@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
@@ -47,17 +46,18 @@ interface SyncRequest {
 }
 
 export const syncCommand: Command<SyncRequest, PassResult> = {
-  request: z.strictObject({
-    pruneIgnored: z.boolean(),
-    paths: z.array(z.string()).optional(),
-  }),
+  request: z =>
+    z.strictObject({
+      pruneIgnored: z.boolean(),
+      paths: z.array(z.string()).optional(),
+    }),
   needsHost: true,
   carryOut: (context, { pruneIgnored, paths }) => passAt(context, { pruneIgnored, task: 'mirror' }, paths),
 }
 
 /** Sends the pictures at these absolute paths, and deletes nothing. */
 export const putCommand: Command<{ paths: string[] }, PassResult> = {
-  request: z.strictObject({ paths: z.array(z.string()) }),
+  request: z => z.strictObject({ paths: z.array(z.string()) }),
   needsHost: true,
   carryOut: (context, { paths }) => passAt(context, { task: 'put' }, paths),
 }
@@ -106,7 +106,7 @@ interface AdoptResult extends PassResult {
 }
 
 export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
-  request: z.strictObject({ verify: z.boolean() }),
+  request: z => z.strictObject({ verify: z.boolean() }),
   needsHost: true,
   async carryOut(context, { verify }) {
     const { config, synced, interruption } = context
@@ -138,7 +138,7 @@ interface RetryRequest {
 }
 
 export const retryCommand: Command<RetryRequest, PassResult> = {
-  request: z.strictObject({ path: z.string().optional(), resend: z.string().optional() }),
+  request: z => z.strictObject({ path: z.string().optional(), resend: z.string().optional() }),
   needsHost: true,
   // A request of the pass under way may sleep, and the command's turn comes only after that pass.
   given: ({ context: { host } }) => host.askNow(),
@@ -292,9 +292,11 @@ async function whatStopped(
     blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')
   for (const endpoint of ENDPOINTS) if (!isUsedUp(endpoint)) host.unblock(endpoint)
   if (synced.escrow.postponed().length > 0) await synced.commit(tx => hurried(tx, running()))
-  // A pass with nothing to send would not notice that the host is away. Named paths may need no host.
-  const page = paths ? null : host.list(null, 1, interruption.cut)
-  const [asked, ended] = await Promise.all([page, work()])
+  // What the host refuses may hold for all. A pass with nothing to send does not notice when that ends, nor whether the first
+  // key is right.
+  const isOpen = synced.account.blocks().length > 0 || synced.meta.get('key_mark') === null
+  const ended = await work()
+  const asked = (isOpen || ended.length > 0) && !paths ? await host.list(null, 1, interruption.cut) : null
   const refusals = [...(asked === null || asked.ok ? [] : [asked.failure]), ...ended]
   const stopped = [
     ...new Map(refusals.map(failure => [`${failure.code} ${failure.endpoint}`, failure])).values(),

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { realDisk } from '../../local/disk.ts'
 import { isKept } from '../../records/escrow.ts'
 import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/scan/index.ts'
@@ -24,7 +23,7 @@ const NAMED = 10
 
 /** `folder`: its real path. */
 export const trustCommand: Command<{ folder: string }, TrustResult> = {
-  request: z.strictObject({ folder: z.string() }),
+  request: z => z.strictObject({ folder: z.string() }),
   async carryOut({ config, synced }, { folder }) {
     const policy = config.mirrors.find(({ folder: root }) => folder === root || folder.startsWith(`${root}/`))
     if (!policy)

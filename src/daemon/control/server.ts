@@ -5,6 +5,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import { z } from 'zod'
 import { commandNamed } from '../commands/all.ts'
 import type { Command, CommandOutput } from '../commands/command.ts'
 import type { Asker, CommandQueue } from '../commands/queue.ts'
@@ -92,7 +93,7 @@ export function controlApp(queue: CommandQueue, onAsked: (what: string) => void)
     const name = context.req.param('name')
     const command = commandNamed(name)
     const asked = asking.safeParse(await context.req.json().catch(() => null))
-    const request = command?.request.safeParse(asked.data?.request)
+    const request = command?.request(z).safeParse(asked.data?.request)
     const refused = (code: string, message: string) => context.json<Refusal>({ code, message }, 400)
     if (asked.success && asked.data.version !== version)
       return refused(

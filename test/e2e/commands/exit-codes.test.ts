@@ -128,7 +128,7 @@ describe('exit codes', () => {
     expect(otherRun).toMatchObject({ code: 4, err: expect.stringMatching(mirrors) })
   })
 
-  it('5 for a key that the host refuses, even with nothing to send', async () => {
+  it('5 for a first key that the host refuses, even with nothing to send', async () => {
     const stage = await setStage()
     writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
     const file = join(stage.home, 'api-key')

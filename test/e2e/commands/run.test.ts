@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -39,7 +39,9 @@ describe('run', () => {
   it('tries a refused key when it starts again, and has it for refused until the host takes it', async () => {
     const stage = await setStage({ pictures: { 'red.png': red } })
     await stage.restartHost({ apiKeys: ['another-key-of-the-account'] })
+    stage.write('sent.png', green)
     expect(await stage.pass()).toMatchObject({ exit_code: 5 })
+    rmSync(join(stage.pictures, 'sent.png'))
     const blocks = async () => (await stage.status()).blocks
     const [before] = await blocks()
     const daemon = await daemonHere(stage)

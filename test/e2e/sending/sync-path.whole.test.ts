@@ -54,20 +54,26 @@ it('sync PATH tells what is left of the paths, and of nothing beside them', asyn
   expect(await stage.paths()).toEqual(['Photos/a/good.png'])
 })
 
-it('sync PATH asks no host where nothing of the paths is left, and sync tells that the host is away', async () => {
+it('sync asks no host where nothing is left, unless the host was away before', async () => {
   const stage = await setFaultStage({ before: ({ write }) => write('a/1.png', png(3, 2).bytes) })
   stage.proxy.fail('list', 'each', 'refuse')
   const asked = stage.proxy.log.length
   expect(await stage.json('sync', 'a')).toMatchObject({ exit_code: 0, stopped: [] })
   expect((await stage.here('sync', 'a/1.png')).out).toMatch(/^nothing to do: what was named is in sync$/m)
+  expect(await stage.json('sync')).toMatchObject({ exit_code: 0, stopped: [] })
   expect(stage.proxy.log).toHaveLength(asked)
-  expect(await stage.json('sync')).toMatchObject({ exit_code: 3, stopped: [{ code: 'HOST_UNREACHABLE' }] })
+  stage.proxy.fail('upload', 'each', 'refuse')
+  stage.write('a/2.png', png(4, 2).bytes)
+  const away = { exit_code: 3, stopped: [{ code: 'HOST_UNREACHABLE' }] }
+  expect(await stage.json('sync')).toMatchObject(away)
+  rmSync(join(stage.pictures, 'a/2.png'))
+  expect(await stage.json('sync')).toMatchObject(away)
 })
 
 it('a command says first that the host is away and what then goes on, and what is left after that', async () => {
   const stage = await setFaultStage({ before: ({ write }) => write('a/1.png', png(3, 2).bytes) })
   stage.write('a/2.png', png(4, 2).bytes)
-  stage.proxy.fail('list', 'each', 'refuse')
+  for (const endpoint of ['list', 'upload'] as const) stage.proxy.fail(endpoint, 'each', 'refuse')
   const away = String.raw`^albumd: Cannot reach \S+ \([^()]+\) \(HOST_UNREACHABLE\); run "albumd`
   const { err } = await stage.here('retry', '--quiet')
   expect(err).toMatch(new RegExp(`${away} retry" again later, or "albumd run".*\n.*; left: 1 to upload`))
