@@ -157,10 +157,10 @@ describe("PicGo's interface", () => {
     for (const from of [
       { origin: 'https://evil.example' },
       { origin: 'http://127.0.0.1.nip.io' },
-      { origin: 'https://127.0.0.1:8080' },
+      { origin: 'https://localhost.evil.example' },
       { origin: 'null' },
       { 'sec-fetch-site': 'cross-site' },
-      { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate' },
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
     ] as Record<string, string>[]) {
       expect(await stage.post(body, { ...json, ...from })).toMatchObject({ status: 403, success: false })
       const form = await formOf('files', [['a.png', one]])
@@ -168,11 +168,15 @@ describe("PicGo's interface", () => {
       expect(await stage.post(undefined, from)).toMatchObject({ status: 403 })
     }
     // A browser sends JSON from another port only after a preflight.
-    for (const origin of ['http://127.0.0.1:6806', `http://127.0.0.1:${stage.port}`]) {
+    for (const from of [
+      { origin: 'http://127.0.0.1:6806' },
+      { origin: `http://127.0.0.1:${stage.port}` },
+      { 'sec-fetch-site': 'same-site' },
+    ] as Record<string, string>[]) {
       const form = await formOf('files', [['a.png', one]])
-      expect(await stage.post(form.body, { ...form.headers, origin })).toMatchObject({ status: 403 })
-      expect(await stage.post(body, { 'content-type': 'text/plain', origin })).toMatchObject({ status: 403 })
-      expect(await stage.post(undefined, { origin })).toMatchObject({ status: 403 })
+      expect(await stage.post(form.body, { ...form.headers, ...from })).toMatchObject({ status: 403 })
+      expect(await stage.post(body, { 'content-type': 'text/plain', ...from })).toMatchObject({ status: 403 })
+      expect(await stage.post(undefined, from)).toMatchObject({ status: 403 })
     }
     for (const type of ['text/plain', 'application/x-www-form-urlencoded'])
       expect(await stage.post(body, { 'content-type': type })).toMatchObject({ status: 415 })
@@ -192,8 +196,8 @@ describe("PicGo's interface", () => {
     }
     expect(readdirSync(stage.pictures)).toEqual([])
     // The windows of Obsidian and of SiYuan are no sites.
-    for (const origin of ['app://obsidian.md', 'http://127.0.0.1:6806'])
-      expect(await stage.post(body, { ...json, origin })).toMatchObject({ success: true })
+    for (const from of [{ origin: 'app://obsidian.md' }, { 'sec-fetch-site': 'same-site' }])
+      expect(await stage.post(body, { ...json, ...from })).toMatchObject({ success: true })
     expect(await daemon.stop()).toBe(0)
   })
 

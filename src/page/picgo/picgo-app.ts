@@ -74,14 +74,15 @@ export function picgoApp(queue: CommandQueue, bus: Pick<Bus, 'say' | 'note'>, ke
 }
 
 /** Whether a page of a site asks. Browsers send these headers with each POST, and no site can forge them. The window of an
- * editor has an origin of its own kind, such as app://obsidian.md. That of SiYuan is a page of this machine, and sends JSON: a
- * browser asks before it sends JSON elsewhere, and gets no permission here. */
+ * editor has an origin of its own kind, such as app://obsidian.md. SiYuan's is a page of this machine that may ask anybody, so
+ * it names no Origin, and sends JSON. From a browser no such page gets so far: a browser asks before it sends JSON elsewhere. */
 function isFromSite({ req }: Context): boolean {
   const origin = req.header('origin')
-  if (origin === undefined) return (req.header('sec-fetch-site') ?? 'none') !== 'none'
-  const from = URL.parse(origin)
-  if (from?.protocol === 'http:' && isLoopback(from)) return !isJson(req.header('content-type'))
-  return from === null || /^https?:$/.test(from.protocol)
+  const from = URL.parse(origin ?? '')
+  const fetchSite = req.header('sec-fetch-site') ?? 'none'
+  const isHere = origin === undefined ? fetchSite === 'same-site' : from !== null && isLoopback(from)
+  if (isHere) return !isJson(req.header('content-type'))
+  return origin === undefined ? fetchSite !== 'none' : from === null || /^https?:$/.test(from.protocol)
 }
 
 function isJson(type = ''): boolean {
