@@ -41,6 +41,7 @@ const STATUS: Status = {
   watching: null,
   uploads_wait_until: null,
   loss_ends_at: null,
+  delivery: {},
   restorable_since: null,
   restorable_in_part_since: null,
   restorable_gaps: [],

@@ -73,6 +73,7 @@ export async function* examine(
   else if (isRunning) yield pass('daemon', `albumd runs with this state (pid ${status?.pid ?? 'not known'})`)
   else yield* checkOthers(config)
   if (status) yield* checkStatus(status, config, file, lost)
+  if (status) yield* checkDelivery(status)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
   const access = findAccess(config, env)
   yield* checkStore(config, access, status, signal)
@@ -109,6 +110,15 @@ const ABOUT: Readonly<Record<string, Check>> = {
   UPLOAD_COMMAND: 'on_upload',
   STORE_AWAY: 'store',
   LOSS: 'state',
+}
+
+/** What the host does to pictures between upload and delivery. */
+function* checkDelivery({ delivery }: Status): Generator<Finding> {
+  for (const [format, how] of Object.entries(delivery)) {
+    const said = `the host delivers ${format.toUpperCase()} ${how}`
+    if (how !== 'encoded anew') yield pass('host', said)
+    else yield warn('host', said, 'Keep these pictures elsewhere too: no restore brings the originals back')
+  }
 }
 
 /** What `status` says too. `lost`: the mirrors' folders that another finding is about. */

@@ -12,6 +12,7 @@ import { stateIsLocked, whoMirrors } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { LEFT, type LeftToDo } from '../../synced/summary.ts'
 import type { Records, Synced } from '../../synced/synced.ts'
+import type { Deliveries } from '../../synced/tables/meta.ts'
 import { inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
@@ -59,6 +60,8 @@ export interface Status {
   uploads_wait_until: string | null
   /** Until when pictures wait because the state was lost and its last uploads may still arrive. Null: they do not. */
   loss_ends_at: string | null
+  /** How the host delivers pictures, by format, as far as deliveries have shown it. */
+  delivery: Deliveries
   /** `albumd restore --at` brings back every time from then on as a whole. Null: nothing is recorded yet. */
   restorable_since: string | null
   /** From then on every time comes back without what the host has given up. Null: no earlier time is recorded. */
@@ -188,6 +191,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     watching: readWatching(synced, running),
     uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
     loss_ends_at: isoTime(lossEndsAt(synced, config.host.credential_lifetime, systemClock)),
+    delivery: synced.meta.get('delivery') ?? {},
     restorable_since: isoTime(whole),
     restorable_in_part_since: isoTime(first !== null && whole !== null && first < whole ? first : null),
     restorable_gaps: recordsGaps(stateFiles(config.state_dir), synced),

@@ -5,6 +5,7 @@ import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
+import { deliveryOf, isAltering, mayHaveSent } from '../delivered/index.ts'
 import { canBe, dimensionsFit, plainName, sizeFits } from '../listing/index.ts'
 
 /** The records that one album's listing is compared with. */
@@ -19,6 +20,8 @@ export interface AlbumComparison {
   missing: ImageRow[]
   /** For missing images, by the numbers of their rows: the id of an unrecorded image that may be the same picture. */
   instead: ReadonlyMap<number, string>
+  /** How images are listed that the host alters, where that is not recorded yet. */
+  altered: { id: number; listed: string }[]
   /** Findings about images that this album's listing shows, and that are recorded in another album. */
   elsewhere: Finding[]
 }
@@ -33,11 +36,15 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
   const names = namesTell(inPlace, shown)
   const findings: Finding[] = []
   const elsewhere: Finding[] = []
+  const altered: AlbumComparison['altered'] = []
   const add = (kind: Finding['kind'], { remote_id, name }: ImageRow, detail: Reason) =>
     findings.push({ kind, remote_id, album: records.album, name, detail })
 
   for (const image of inPlace) {
-    const differences = differencesOf(image, shown.get(image.remote_id)!, names)
+    const here = shown.get(image.remote_id)!
+    const differences = differencesOf(image, here, names, records)
+    if (image.listed === null && isAlteredAs(image, here, records))
+      altered.push({ id: image.id, listed: printed(here) })
     if (differences.length > 0) add('changed', image, because('differs', { differences }))
     else if (isTwin(image, inPlace, records)) add('twice', image, because('twin_in_use'))
   }
@@ -50,7 +57,7 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
   }
   const instead = new Map<number, string>()
   findings.push(...judgeUnrecorded(unrecorded, { inPlace, missing, instead }, records))
-  return { findings, inPlace, missing, elsewhere, instead }
+  return { findings, inPlace, missing, elsewhere, instead, altered }
 }
 
 /** The findings about unrecorded images. One that may be a missing picture goes into `instead`: a person might delete a
@@ -58,7 +65,7 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
 function judgeUnrecorded(
   unrecorded: readonly ListedImage[],
   { inPlace, missing, instead }: Record<'inPlace' | 'missing', ImageRow[]> & { instead: Map<number, string> },
-  { album, isUnderWay, wasDeleted }: AuditRecords,
+  { album, isUnderWay, wasDeleted, deliveryOf: delivered }: AuditRecords,
 ): Finding[] {
   const byName = Map.groupBy([...missing, ...inPlace], ({ name }) => plainName(name))
   const lacked = new Set(missing)
@@ -67,7 +74,9 @@ function judgeUnrecorded(
     const found = { remote_id: image.id, album, name: image.name ?? '' }
     if (wasDeleted(image)) return { kind: 'twice', ...found, detail: because('deletion_undone') }
     const named = image.name === undefined ? [] : (byName.get(plainName(image.name)) ?? [])
-    const alike = named.find(known => canBe(image, known) && !instead.has(known.id))
+    const alike = named.find(
+      known => canBe(image, known, { sizes: !isAltering(delivered(known)) }) && !instead.has(known.id),
+    )
     if (!alike) return { kind: 'foreign', ...found, detail: because('not_recorded') }
     if (!lacked.has(alike))
       return { kind: 'twice', ...found, detail: because('looks_like', { id: alike.remote_id }) }
@@ -87,10 +96,16 @@ function sameName({ name }: ImageRow, listed: ListedImage): boolean {
 }
 
 /** How a listing differs from a record. What it does not show, or rounds, is no difference. */
-function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Reason[] {
+function differencesOf(
+  image: ImageRow,
+  listed: ListedImage,
+  names: boolean,
+  records: AuditRecords,
+): Reason[] {
   const differences: Reason[] = []
   if (names && !sameName(image, listed))
     differences.push(because('name_differs', { listed: listed.name ?? '', name: image.name }))
+  if (isAlteredAs(image, listed, records)) return differences
   if (!NO_FIXED_DIMENSIONS.has(image.mime) && !dimensionsFit(listed, image))
     differences.push(
       because('dimensions_differ', {
@@ -101,6 +116,19 @@ function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Re
   if (listed.size !== undefined && !sizeFits(listed.size, image.size))
     differences.push(because('size_differs', { listed: String(listed.size), size: image.size }))
   return differences
+}
+
+/** Whether an image is listed otherwise than it was sent because the host alters it: as it was first listed after that. */
+function isAlteredAs(image: ImageRow, listed: ListedImage, { deliveryOf: delivered }: AuditRecords): boolean {
+  const delivery = delivered(image)
+  if (!isAltering(delivery) || (image.listed !== null && image.listed !== printed(listed))) return false
+  const isSized = listed.size === undefined || sizeFits(listed.size, image.size)
+  const isShaped = dimensionsFit(listed, image)
+  return isShaped ? !isSized : delivery === 'encoded anew'
+}
+
+function printed({ size, width, height }: ListedImage): string {
+  return `${size} ${width} ${height}`
 }
 
 /** Files without pixels or with several pictures: hosts differ in the dimensions that they read (§4.1). */
@@ -120,9 +148,10 @@ function isTwin(image: ImageRow, inPlace: readonly ImageRow[], { isNeeded }: Aud
   )
 }
 
-function moved(image: ImageRow, listed: ListedImage, { album, nameOf }: AuditRecords): Finding {
+function moved(image: ImageRow, listed: ListedImage, records: AuditRecords): Finding {
+  const { album, nameOf } = records
   const where = because('in_other_album', { album: nameOf(album), recorded: nameOf(image.album) })
-  const detail = because('differs', { differences: [where, ...differencesOf(image, listed, true)] })
+  const detail = because('differs', { differences: [where, ...differencesOf(image, listed, true, records)] })
   return { kind: 'changed', remote_id: image.remote_id, album, name: image.name, detail }
 }
 
@@ -163,9 +192,10 @@ export function recordsOf(
     wasDeleted: (listed: ListedImage) => isLeftOver(synced, listed),
     /** Whether albumd deleted the image after the audit began, or the image may come from an upload in doubt. */
     isUnderWay: (listed: ListedImage) =>
-      (deleted.at(listed.id) ?? 0) > began || uploads.some(intent => canBe(listed, intent)),
+      (deleted.at(listed.id) ?? 0) > began || uploads.some(intent => mayHaveSent(synced, intent, listed)),
     /** An album's path on the host; '' is the root. */
     nameOf: (other: number | null) => albumName(synced, other),
+    deliveryOf: ({ mime }: Pick<ImageRow, 'mime'>) => deliveryOf(synced, mime),
   }
 }
 

@@ -12,8 +12,8 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { albumName, recordedAlbums } from '../album.ts'
 import { type FileAges, mayArriveFor } from '../clock.ts'
 import type { AlbumPort, DeliveryPort, HostPort } from '../context.ts'
-import { delivers, pictureOf } from '../delivered/index.ts'
-import { canBe, showsItsOwn, type Walk, type WholeWalk, walkEverything, walkWhole } from '../listing/index.ts'
+import { delivers, learnAgain, mayHaveSent, pictureOf } from '../delivered/index.ts'
+import { showsItsOwn, type Walk, type WholeWalk, walkEverything, walkWhole } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { type AlbumComparison, type AuditStart, compareAlbum, isLeftOver, recordsOf } from './audit-album.ts'
 
@@ -47,7 +47,7 @@ const STALE_MS = 7 * DAY_MS
  * differences. Changes nothing on the host. Nothing may upload or delete meanwhile. */
 export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Promise<AuditReport> {
   const { synced, clock } = run
-  const began = await begin(run)
+  const began = await begin(run, cut)
   const host = sparing(run)
   const below = albumsBelowMirrors(synced)
   const albums = [...new Set([...synced.audit.albums(), ...below])]
@@ -97,13 +97,15 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
 
 const NO_FINDINGS: Outcome<Finding[]> = { ok: true, value: [] }
 
-async function begin({ synced, clock }: AuditContext): Promise<AuditStart> {
+async function begin(context: AuditContext, signal: AbortSignal): Promise<AuditStart> {
+  const { synced, clock } = context
   const { images, meta, commit } = synced
   const now = clock.wall()
   if (meta.get('audit_stopped')) await commit(tx => tx.meta.clear('audit_stopped'))
   const before = meta.get('audit_began') ?? Number.NaN
   // After the clock was set back, the recorded start may lie in the future. Then a new audit begins.
   if (before <= now && now - before < STALE_MS) return { at: before, newest: meta.get('audit_newest') ?? 0 }
+  await learnAgain(context, signal)
   const newest = images.latest()?.id ?? 0
   await commit(tx => {
     tx.audit.forgetDone()
@@ -175,6 +177,7 @@ function record(
 ): void {
   for (const { remote_id } of compared.inPlace) audit.remove('changed', remote_id)
   for (const finding of compared.findings) audit.put(finding)
+  for (const each of compared.altered) images.listed(each)
   // An image that this audit has found in another album is not missing.
   for (const { id, remote_id, name } of compared.missing) {
     const instead = compared.instead.get(id)
@@ -324,5 +327,5 @@ export async function foreignAlbums(
 /** Whether albumd has neither recorded nor deleted the image, and none of the uploads in doubt may have sent it. */
 function isForeign(synced: Synced, uploads: readonly OpenUpload[], image: ListedImage): boolean {
   const isKnown = synced.images.byRemoteId(image.id) !== undefined || isLeftOver(synced, image)
-  return !isKnown && !uploads.some(intent => canBe(image, intent))
+  return !isKnown && !uploads.some(intent => mayHaveSent(synced, intent, image))
 }

@@ -1,12 +1,14 @@
 import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
-import { formatOfMime } from '../../protocol/formats.ts'
+import { FORMATS, formatOfMime } from '../../protocol/formats.ts'
 import { writeData } from '../../protocol/picture/image-data.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
+import type { ListedImage } from '../../protocol/records.ts'
 import type { Synced } from '../../synced/synced.ts'
+import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { Delivery } from '../../synced/tables/meta.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
-import { deliveryAddresses } from '../listing/index.ts'
+import { canBe, deliveryAddresses } from '../listing/index.ts'
 import { isBare, type KnownPicture, type Looked, lookAt, pictureOf } from './look.ts'
 
 /** What a host that delivers a picture so keeps of others of its format.
@@ -46,7 +48,35 @@ export function keptBy(delivery: Delivery | undefined): Kept | null {
 
 /** Whether the host is known to deliver pictures of this type otherwise than they were sent. */
 export function isAltered(synced: Pick<Synced, 'meta'>, mime: string): boolean {
-  return !['as sent', undefined].includes(deliveryOf(synced, mime))
+  return isAltering(deliveryOf(synced, mime))
+}
+
+export function isAltering(delivery: Delivery | undefined): boolean {
+  return delivery !== undefined && delivery !== 'as sent'
+}
+
+/** Whether a listed image may be that of an upload in doubt. */
+export function mayHaveSent(synced: Synced, intent: OpenUpload, listed: ListedImage): boolean {
+  return canBe(listed, intent, { sizes: !isAltered(synced, intent.mime) })
+}
+
+/** So many pictures of a type are looked at, until one has something to take away. */
+const SAMPLES = 3
+
+/** Reads again how the host delivers pictures of each format, from the last that are images for sure. */
+export async function learnAgain(context: DeliveryPort, signal: AbortSignal): Promise<void> {
+  const { synced } = context
+  for (const { mime } of Object.values(FORMATS))
+    for (const sample of synced.images.samples({ mime, size: 0, besides: '', most: SAMPLES })) {
+      if (signal.aborted) return
+      const { cdn_url } = sample
+      const known = pictureOf(synced, sample)
+      const looked = cdn_url === null ? null : await lookAt(context, cdn_url, known, signal)
+      if (looked === null || looked.kind === 'unknown') continue
+      // Bytes alone that show no more than image data are those of a picture with nothing to take away.
+      const keeps = await learn(context, known, looked, signal)
+      if (looked.kind !== 'bytes' || keeps === 'all') break
+    }
 }
 
 /** Learns from the delivery of a picture that is the image's for sure. Returns what the host keeps. A picture with nothing to

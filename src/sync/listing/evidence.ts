@@ -24,6 +24,8 @@ export interface Listing<Image extends ListedImage> {
   pattern: DeliveryPattern | null
   /** Whether the address that a credential names is the address where its image is delivered. */
   promisesKept: boolean
+  /** Whether the host alters pictures of a type, and may list the sizes of what it has made of them. */
+  isAltered: (mime: string) => boolean
   /** Whether images are listed under the names that they were uploaded with. */
   namesKept: boolean
 }
@@ -31,7 +33,7 @@ export interface Listing<Image extends ListedImage> {
 /** Compares the open uploads into one album with the album's listing. One image is evidence of one upload at most. */
 export function weighEvidence<Image extends ListedImage>(
   intents: readonly OpenUpload[],
-  { unrecorded, pattern, promisesKept, namesKept }: Listing<Image>,
+  { unrecorded, pattern, promisesKept, namesKept, isAltered }: Listing<Image>,
 ): Map<OpenUpload, Evidence<Image>> {
   const evidence = new Map<OpenUpload, Evidence<Image>>()
   const taken = new Set<Image>()
@@ -51,7 +53,10 @@ export function weighEvidence<Image extends ListedImage>(
       intent,
       exactOnly(intent)
         ? []
-        : unrecorded.filter(image => !taken.has(image) && canBe(image, intent, { names: namesKept })),
+        : unrecorded.filter(
+            image =>
+              !taken.has(image) && canBe(image, intent, { names: namesKept, sizes: !isAltered(intent.mime) }),
+          ),
     ]),
   )
   for (const intent of open) {

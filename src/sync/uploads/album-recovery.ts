@@ -10,7 +10,7 @@ import { reasonIn } from '../../words/reasons.ts'
 import { albumPathOf, flatness } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { compareDelivered, sentFor } from '../delivered/index.ts'
+import { compareDelivered, isAltered, sentFor } from '../delivered/index.ts'
 import {
   confirmedPattern,
   type Evidence,
@@ -86,6 +86,7 @@ export async function lookAtAlbum(
       pattern: confirmedPattern(recovery.synced),
       promisesKept: synced.meta.get('promises_broken') === null,
       namesKept: namesAreKept(synced, images),
+      isAltered: (mime: string) => isAltered(synced, mime),
     }
     for (const [intent, evidence] of weighEvidence(ofAlbum(), listing))
       await act(

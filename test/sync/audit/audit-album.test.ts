@@ -42,6 +42,7 @@ function records(images: ImageRow[], more: Partial<AuditRecords> = {}): AuditRec
     isNeeded: () => true,
     wasDeleted: () => false,
     isUnderWay: () => false,
+    deliveryOf: () => undefined,
     nameOf: album => (album === null ? '' : `album ${album}`),
     ...more,
   }

@@ -8,6 +8,7 @@ import { openSynced } from '../../../src/synced/synced.ts'
 import { codeOf } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { listingWith, never } from '../album-stage.ts'
+import { audit, found } from '../audit/audit-stage.ts'
 import {
   counting,
   deleted,
@@ -104,6 +105,39 @@ describe('after a lost state', () => {
     await pass()
     expect(sent).toEqual(['a.jpg'])
     expect(summary()).toMatchObject({ failed: 0 })
+  })
+})
+
+describe('an audit', () => {
+  it.each([
+    ['strip', 'without metadata'],
+    ['pack', 'packed anew'],
+    ['encode', 'encoded anew'],
+  ] as const)(
+    'finds nothing changed where the host alters (%s) and lists so, and a later change',
+    async (kind, delivery) => {
+      const { workshop, host } = await mirrored(kind, true)
+      await workshop.synced.commit(tx => tx.meta.clear('delivery'))
+      await audit(workshop, host)
+      expect(found(workshop)).toEqual([])
+      expect(workshop.synced.meta.get('delivery')).toEqual({ jpeg: delivery })
+      const list = listingWith(host, page => ({
+        ...page,
+        images: page.images.map(image => (image.name === 'b.jpg' ? { ...image, size: '99 bytes' } : image)),
+      }))
+      await audit(workshop, hostWith(host, { list }))
+      expect(found(workshop)).toEqual(['changed b.jpg'])
+    },
+  )
+
+  it('says what was altered where the host delivers as sent', async () => {
+    const { workshop, host } = await mirrored(null)
+    const list = listingWith(host, page => ({
+      ...page,
+      images: page.images.map(image => (image.name === 'b.jpg' ? { ...image, size: '99 bytes' } : image)),
+    }))
+    await audit(workshop, hostWith(host, { list }))
+    expect(found(workshop)).toEqual(['changed b.jpg'])
   })
 })
 
