@@ -70,6 +70,7 @@ export const EXIT_OF: Readonly<Record<string, number>> = {
   NOT_UNDERSTOOD: EXIT.locked,
   LOCKED: EXIT.locked,
   STORE_AWAY: EXIT.left,
+  STATE_COPIED: EXIT.locked,
   HOST_DATA_IN_USE: EXIT.locked,
   STATE_OTHER_HOST: EXIT.usage,
   STATE_OTHER_ALBUM: EXIT.usage,

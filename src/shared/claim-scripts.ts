@@ -3,40 +3,54 @@ import { script } from './store.ts'
 /*
  * What the store does for claims, in Lua. Redis runs a script as a whole, so no other machine comes in between.
  *
- * KEYS of CLAIM and LEAVE: a hash from each claimed album to its machine's id, a hash of what is known of the machines
- * ("id/name", "id/seen", "id/until", "id/process"), when the store began, and when it was found to have lost claims. An
- * album is written "/A/B/", so that one album lies in another when the other's text begins it.
+ * All of it is in one hash, KEYS[1], so that it is lost as a whole or not at all:
+ * - "/A/B/": the number and the machine's id of the claim on this album. One album lies in another when the other's text
+ *   begins it. Numbers only grow, over a loss too, because a new one is at least the store's time.
+ * - "number": the highest number. Each machine keeps the highest that it was told.
+ * - "anew": since when the claims are made anew. Until a lease later, machines that work bring theirs back.
+ * - "lost": when the store was last found to have lost something.
+ * - "id/name", "id/seen", "id/until", "id/process": what is known of a machine, and of its lease.
+ * - "making/A/": until when which machine creates an album, or the id that the host gave it ("=").
  */
 
-/** The albums of this machine, others' claims by album, and the machine that has an album, or one above or below it. */
 const OWNERS = `
-local function claims_of(claims, me)
-  local all, mine, others = redis.call('HGETALL', claims), {}, {}
-  for i = 1, #all, 2 do
-    if all[i + 1] == me then mine[all[i]] = true else others[#others + 1] = { all[i], all[i + 1] } end
+local function fact(name)
+  return tonumber(redis.call('HGET', KEYS[1], name) or '0')
+end
+
+-- The numbers of this machine's claims by album, and the others' claims: album, number and owner.
+local function claims_of(me)
+  local all, mine, others = redis.call('HGETALL', KEYS[1]), {}, {}
+  for at = 1, #all, 2 do
+    local number, owner = string.match(all[at + 1], '^(%d+) (.+)$')
+    if number and string.sub(all[at], 1, 1) == '/' then
+      if owner == me then mine[all[at]] = tonumber(number)
+      else others[#others + 1] = { all[at], tonumber(number), owner } end
+    end
   end
   table.sort(others, function(one, other) return one[1] < other[1] end)
   return mine, others
 end
 
-local function is_alive(machines, owner, now)
-  return tonumber(redis.call('HGET', machines, owner .. '/until') or '0') > now and 1 or 0
+local function is_alive(owner)
+  return fact(owner .. '/until') > now and 1 or 0
 end
 
-local function taken(machines, album, other, owner, now)
+-- What is told of a claim on an album, or on one above or below it. nil: the claim is on another.
+local function taken(album, claim)
+  local other, owner = claim[1], claim[3]
   if string.sub(other, 1, #album) ~= album and string.sub(album, 1, #other) ~= other then return nil end
-  return {'taken', other, redis.call('HGET', machines, owner .. '/name') or '',
-    redis.call('HGET', machines, owner .. '/seen') or '0', is_alive(machines, owner, now), now}
+  return {'taken', other, redis.call('HGET', KEYS[1], owner .. '/name') or '', fact(owner .. '/seen'), is_alive(owner), now}
 end
 `
 
 /** Changes nothing. ARGV: machine's id, albums "/A/B/". Returns as CLAIM where another machine has one, else an empty
  * list. */
 export const LOOK = script(`${OWNERS}
-local mine, others = claims_of(KEYS[1], ARGV[1])
+local mine, others = claims_of(ARGV[1])
 for at = 2, #ARGV do
   for _, claim in ipairs(others) do
-    local told = taken(KEYS[2], ARGV[at], claim[1], claim[2], now)
+    local told = taken(ARGV[at], claim)
     if told then return told end
   end
 end
@@ -44,89 +58,126 @@ return {}
 `)
 
 /** Claims albums, or renews the claims. ARGV: the machine's id, its process, its name, the lease in ms, `take` (1: the albums
- * of machines that are gone are taken over), `begin` (1: the process begins), and the albums: "h/A/B/" when the machine's
- * state says that it held the album, else "n/A/B/". Returns one of
- * - held, the milliseconds after which the lease gives leave to delete
+ * of machines that are gone are taken over), the highest number that it was told, and the albums: "5/A/B/" when the
+ * machine's state says that it held the album by the number 5, else "0/A/B/"; then "unknown" when the store did not know
+ * this script, so it was started again, perhaps with what it held long ago. Returns one of
+ * - held, the milliseconds after which the lease gives leave to delete, the highest number, and that of each album
  * - taken, the album, the name of the machine that has it, when that machine was seen, 1 if its lease is alive, and the
  *   store's time
- * - replaced: another process with this machine's id has begun
+ * - copied, the milliseconds until the lease of another process with this machine's id ends
  * - new, the milliseconds to wait: the store may have lost the claims of others, who bring them back meanwhile */
-export const CLAIM = script(`${OWNERS}
-local claims, machines, began, lost = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local me, process, name, lease, take, begin = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
-redis.call('SET', began, now, 'NX')
-local function all_are_back()
-  return tonumber(redis.call('GET', began)) + lease
+export const CLAIM = script(
+  `${OWNERS}
+local me, process, name, lease, take, seen = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
+local last, number = #ARGV, fact('number')
+local unknown = ARGV[last] == 'unknown'
+if unknown then last = last - 1 end
+local function make_anew()
+  redis.call('HSET', KEYS[1], 'anew', now)
+  if number > 0 or seen > 0 then redis.call('HSET', KEYS[1], 'lost', now) end
+  number = math.max(number, seen, 1)
+  redis.call('HSET', KEYS[1], 'number', number)
 end
-local earlier = all_are_back()
+local function was_started_again()
+  return unknown
+end
+local function is_older(known, than)
+  return known < than
+end
+-- A time that is to come shows that the store's clock was set back.
+if number == 0 or is_older(number, seen) or was_started_again() or fact('anew') > now then make_anew() end
 
-local known = redis.call('HGET', machines, me .. '/process')
-if known and known ~= process and begin == '0' then return {'replaced'} end
+local known = redis.call('HGET', KEYS[1], me .. '/process')
+local ends = math.min(fact(me .. '/until'), now + lease)
+local function is_copied()
+  return known and known ~= process and ends > now
+end
+if is_copied() then
+  redis.call('HSET', KEYS[1], me .. '/until', ends)
+  return {'copied', ends - now}
+end
 
-local mine, others = claims_of(claims, me)
-local gone = {}
-local wanted, wait, knows = {}, 0, true
-for i = 7, #ARGV do
-  local album = string.sub(ARGV[i], 2)
-  wanted[album] = true
+local mine, others = claims_of(me)
+local wanted, gone, lacks, needs = {}, {}, false, false
+for at = 7, last do
+  local held, album = string.match(ARGV[at], '^(%d+)(/.*)$')
+  held = tonumber(held)
   for _, claim in ipairs(others) do
-    local other, owner = claim[1], claim[2]
-    local told = taken(machines, album, other, owner, now)
-    if told then
-      if take == '0' or told[5] == 1 then return told end
-      gone[other] = owner
+    local told = taken(album, claim)
+    if told and is_older(claim[2], held) then
+      redis.call('HDEL', KEYS[1], claim[1])
+      lacks = true
+    elseif told and (take == '0' or told[5] == 1) then
+      return told
+    elseif told then
+      gone[claim[1]] = true
     end
   end
-  if not mine[album] then
-    if string.sub(ARGV[i], 1, 1) == 'n' then wait = math.max(wait, earlier - now) else knows = false end
+  wanted[album] = math.max(held, mine[album] or 0)
+  if wanted[album] == 0 then needs = true end
+  if held > (mine[album] or 0) then
+    redis.call('HSET', KEYS[1], album, held .. ' ' .. me)
+    lacks = true
   end
 end
-if not knows then redis.call('SET', lost, now) end
-if wait > 0 then return {'new', wait} end
+if lacks then make_anew() end
+-- Leases that a store gave which forgot them have ended by then.
+local function all_are_back()
+  return math.max(now, fact('anew') + lease)
+end
+local leave = all_are_back()
+if needs and leave > now then return {'new', leave - now} end
 
-local leave = now
-for album in pairs(wanted) do
-  if not mine[album] then leave = math.max(leave, earlier) end
-end
-if known and known ~= process then
-  leave = math.max(leave, tonumber(redis.call('HGET', machines, me .. '/until') or '0'))
-end
-for album in pairs(gone) do redis.call('HDEL', claims, album) end
+for album in pairs(gone) do redis.call('HDEL', KEYS[1], album) end
 for album in pairs(mine) do
-  if not wanted[album] then redis.call('HDEL', claims, album) end
+  if not wanted[album] then redis.call('HDEL', KEYS[1], album) end
 end
-for album in pairs(wanted) do redis.call('HSET', claims, album, me) end
-redis.call('HSET', machines, me .. '/name', name, me .. '/seen', now, me .. '/until', now + lease, me .. '/process', process)
-return {'held', leave - now}
-`)
+if needs then number = math.max(number + 1, now) end
+local answer = {'held', leave - now, number}
+for at = 7, last do
+  local album = string.match(ARGV[at], '^%d+(/.*)$')
+  if wanted[album] == 0 then wanted[album] = number end
+  redis.call('HSET', KEYS[1], album, wanted[album] .. ' ' .. me)
+  answer[#answer + 1] = wanted[album]
+end
+redis.call('HSET', KEYS[1], 'number', number, me .. '/name', name, me .. '/seen', now, me .. '/until', now + lease,
+  me .. '/process', process)
+return answer
+`,
+  'unknown',
+)
 
 /** Ends a lease, and leaves the albums to the machine. ARGV: the machine's id, its process. */
 export const LEAVE = script(`
-local machines, me = KEYS[2], ARGV[1]
-if redis.call('HGET', machines, me .. '/process') ~= ARGV[2] then return 0 end
-redis.call('HSET', machines, me .. '/until', now)
+local me = ARGV[1]
+if redis.call('HGET', KEYS[1], me .. '/process') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], me .. '/until', now)
 return 1
 `)
 
-/** Begins the creation of an album. KEYS: the album's key, machines, and when the store lost claims. ARGV: machine's id,
- * how long the entry lasts in ms. Returns '' when this machine may create it, "=" and the host's id, or the id of the
- * machine that does; "?" while an entry may have been lost with the claims. */
+/** Begins the creation of an album. ARGV: machine's id, how long the entry lasts in ms, the album. Returns '' when this
+ * machine may create it, "=" and the host's id, or the id of the machine that does; "?" while an entry may have been
+ * lost. */
 export const BEGIN_ALBUM = script(`
-local there = redis.call('GET', KEYS[1])
-if there and there ~= ARGV[1] then return there end
-local lost = redis.call('GET', KEYS[3])
+local me, lasts, field = ARGV[1], tonumber(ARGV[2]), 'making' .. ARGV[3]
+local ends, there = string.match(redis.call('HGET', KEYS[1], field) or '', '^(%d+) (.*)$')
+if ends and tonumber(ends) <= now then there = nil end
+if there and there ~= me then return there end
 if not there then
-  if lost and now < tonumber(lost) + tonumber(ARGV[2]) then return '?' end
-  if not redis.call('HGET', KEYS[2], ARGV[1] .. '/until') then return '?' end
+  local lost = redis.call('HGET', KEYS[1], 'lost')
+  if lost and now < lost + lasts then return '?' end
+  if not redis.call('HGET', KEYS[1], me .. '/until') then return '?' end
 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+redis.call('HSET', KEYS[1], field, (now + lasts) .. ' ' .. me)
 return ''
 `)
 
-/** Ends it. ARGV: the machine's id, how long the outcome is kept in ms, and the host's id of the album; empty: none. */
+/** Ends it. ARGV: the machine's id, how long the outcome is kept in ms, the album, and the host's id of it; empty: none. */
 export const END_ALBUM = script(`
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if ARGV[3] == '' then redis.call('DEL', KEYS[1])
-else redis.call('SET', KEYS[1], '=' .. ARGV[3], 'PX', ARGV[2]) end
+local field = 'making' .. ARGV[3]
+local ends, there = string.match(redis.call('HGET', KEYS[1], field) or '', '^(%d+) (.*)$')
+if there ~= ARGV[1] or tonumber(ends) <= now then return 0 end
+if ARGV[4] == '' then redis.call('HDEL', KEYS[1], field)
+else redis.call('HSET', KEYS[1], field, (now + ARGV[2]) .. ' =' .. ARGV[4]) end
 return 1
 `)

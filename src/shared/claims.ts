@@ -15,14 +15,16 @@ const ASKED_MOST = 60
 const CONNECTING_MS = 100
 const CONNECTING_MOST = 30
 
-/** Another machine has one of the albums. `code`: LOCKED. */
+/** Another machine has one of the albums (`code`: LOCKED), or another process works with a copy of this machine's state
+ * (STATE_COPIED). */
 export class AlbumTaken extends Error {
   override name = 'AlbumTaken'
-  readonly code = 'LOCKED'
+  readonly code: 'LOCKED' | 'STATE_COPIED'
   readonly reason: Reason
 
-  constructor(reason: Reason) {
+  constructor(code: 'LOCKED' | 'STATE_COPIED', reason: Reason) {
     super(inWords(reason))
+    this.code = code
     this.reason = reason
   }
 }
@@ -33,13 +35,21 @@ export class StoreAway extends Error {
   readonly code = 'STORE_AWAY'
 }
 
+/** What a machine was told of its claims. A store that lost everything, or was put back, is told by it. */
+export interface Held {
+  /** The albums that it has held, and the number of each claim. */
+  albums: Readonly<Record<string, number>>
+  /** The highest number that it was told. */
+  seen: number
+}
+
 export interface Machine {
   /** Another machine has another id, also when its state folder is a copy of this one. */
   id: string
   name: string
-  /** The albums that it has held. Kept in the state folder, so that a store that lost everything can be told. */
-  held(): readonly string[]
-  keepHeld(albums: readonly string[]): void
+  /** Kept in the state folder. */
+  held(): Held
+  keepHeld(held: Held): void
 }
 
 export interface ClaimsOptions {
@@ -48,6 +58,7 @@ export interface ClaimsOptions {
   machine: Machine
   /** The mirrors' albums, with slashes; '' is the host's root. */
   albums: readonly string[]
+  /** Random, made once in a run of the program, and kept nowhere: a copy of the state has another. */
   process: string
   /** How long a request may arrive at the host after it was sent, in milliseconds. */
   mayArriveMs: number
@@ -55,12 +66,13 @@ export interface ClaimsOptions {
   onDoubt(why: Reason | null): void
   /** Called when the albums are another's. From then on nothing may be sent. */
   onLost(error: AlbumTaken): void
-  say(line: string): void
+  /** Says what the claims wait for. */
+  say(line: string, code: 'STORE_NEW' | 'STATE_COPIED'): void
 }
 
 type Answer =
   | { kind: 'held' }
-  | { kind: 'new'; waitMs: number }
+  | { kind: 'new' | 'copied'; waitMs: number }
   | { kind: 'away'; why: Reason }
   | { kind: 'lost'; error: AlbumTaken }
 
@@ -84,8 +96,8 @@ export class AlbumClaims {
   #pause = new AbortController()
   /** When deletions may begin, and for how long the lease was given, from when it was asked for. */
   #lease: { askedAt: { wall: number; monotonic: number }; fromMs: number } | null = null
-  /** The store knows this process. Until then it knows the process before this one. */
-  #hasBegun = false
+  /** Until when the lease of another process with this id may be that of a process that was killed. Monotonic time. */
+  #copiedUntil: number | null = null
   #lost: AlbumTaken | null = null
   #told: Reason | null | undefined
 
@@ -98,17 +110,27 @@ export class AlbumClaims {
    * `take`: from machines that do not work now. Throws AlbumTaken and StoreAway. */
   async open(signal: AbortSignal, take = false): Promise<void> {
     const { clock, say, machine, albums } = this.#options
-    for (let waited = false; !signal.aborted; waited = true) {
+    let said: string | null = null
+    while (!signal.aborted) {
       const answer = await this.#begin(take, signal)
-      if (answer.kind === 'away' && (take || !albums.every(album => machine.held().includes(album))))
+      if (answer.kind === 'away' && (take || !albums.every(album => album in machine.held().albums)))
         throw new StoreAway(
           `the shared store must first tell whether another machine has the albums of this machine: ${inWords(answer.why)}`,
         )
-      if (answer.kind !== 'new') break
-      if (!waited)
-        say(
-          'the shared store is new or was emptied: albumd waits until other machines have told what is theirs',
-        )
+      if (answer.kind !== 'new' && answer.kind !== 'copied') break
+      if (said !== answer.kind) {
+        if (answer.kind === 'new')
+          say(
+            'the shared store is new or was emptied: albumd waits until other machines have told what is theirs',
+            'STORE_NEW',
+          )
+        else
+          say(
+            'an albumd with this state was killed, or works elsewhere with a copy of it: albumd waits for half a minute to tell',
+            'STATE_COPIED',
+          )
+        said = answer.kind
+      }
       await clock.sleep(answer.waitMs + 1, signal)
     }
     this.#renewing = this.#renew()
@@ -140,12 +162,12 @@ export class AlbumClaims {
   readonly beginAlbum = async (album: string, signal: AbortSignal) => {
     const { store, clock, machine, mayArriveMs } = this.#options
     if (this.isOwn(album)) return OWN
-    const keys = [`claims:album${albumKey(album)}`, KEYS[1]!, KEYS[3]!]
+    const asks = [machine.id, 2 * mayArriveMs, albumKey(album)]
     const name = album.slice(album.lastIndexOf('/') + 1)
     for (let asked = 0; asked < ASKED_MOST && !signal.aborted; asked++) {
       const at = clock.monotonic()
       // Twice as long as a request may arrive: the request leaves in the first half.
-      const answer = await store.run(BEGIN_ALBUM, keys, [machine.id, 2 * mayArriveMs])
+      const answer = await store.run(BEGIN_ALBUM, KEYS, asks)
       if (!answer.ok) return { kind: 'wait', why: because('album_of_several', { name }) } as const
       const there = String(answer.value)
       if (there.startsWith('=')) return { kind: 'made', id: there.slice(1) } as const
@@ -154,7 +176,7 @@ export class AlbumClaims {
           kind: 'create',
           mayGo: () => clock.monotonic() - at < mayArriveMs,
           async ended(id: string | null) {
-            await store.run(END_ALBUM, keys, [machine.id, 2 * mayArriveMs, id ?? ''])
+            await store.run(END_ALBUM, KEYS, [...asks, id ?? ''])
           },
         } as const
       await clock.sleep(ASK_AGAIN_MS, signal)
@@ -191,40 +213,58 @@ export class AlbumClaims {
     const askedAt = { wall: clock.wall(), monotonic: clock.monotonic() }
     const told = await this.#ask(take)
     if (!told.ok) return { kind: 'away', why: told.away.reason }
-    const answer = told.value as Value[]
-    if (answer[0] === 'new') return { kind: 'new', waitMs: Number(answer[1]) }
-    if (answer[0] === 'held') {
+    const [kind, ...answer] = told.value as [string, ...Value[]]
+    const waitMs = Number(answer[0])
+    if (kind === 'new') return { kind, waitMs }
+    if (kind === 'held') {
       // Leave to delete may begin later, counted from when the answer came.
-      const fromMs = Number(answer[1]) > 0 ? clock.monotonic() - askedAt.monotonic + Number(answer[1]) : -1
+      const fromMs = waitMs > 0 ? clock.monotonic() - askedAt.monotonic + waitMs : -1
       this.#lease = { askedAt, fromMs }
-      this.#hasBegun = true
-      if (machine.held().join('\n') !== albums.join('\n')) machine.keepHeld(albums)
-      return { kind: 'held' }
+      this.#copiedUntil = clock.monotonic()
+      this.#keep(
+        Number(answer[1]),
+        Object.fromEntries(albums.map((album, at) => [album, Number(answer[2 + at])])),
+      )
+      return { kind }
     }
-    machine.keepHeld([])
     this.#lease = null
-    this.#lost = new AlbumTaken(
-      answer[0] === 'replaced' ? because('state_copied') : takenBy(answer, clock.wall()),
-    )
-    return { kind: 'lost', error: this.#lost }
+    if (kind === 'copied') {
+      const now = clock.monotonic()
+      this.#copiedUntil ??= now + waitMs
+      if (now < this.#copiedUntil) return { kind, waitMs }
+      return this.#lose(new AlbumTaken('STATE_COPIED', because('state_copied')))
+    }
+    this.#keep(machine.held().seen, {})
+    return this.#lose(new AlbumTaken('LOCKED', takenBy(answer, clock.wall())))
+  }
+
+  #lose(error: AlbumTaken): Answer {
+    this.#lost = error
+    return { kind: 'lost', error }
+  }
+
+  #keep(seen: number, albums: Held['albums']): void {
+    const { machine } = this.#options
+    const held = { albums, seen }
+    if (JSON.stringify(machine.held()) !== JSON.stringify(held)) machine.keepHeld(held)
   }
 
   #ask(take: boolean): ReturnType<Store['run']> {
     const { store, machine, process, albums } = this.#options
-    const held = new Set(machine.held())
+    const held = machine.held()
     return store.run(CLAIM, KEYS, [
       machine.id,
       process,
       machine.name,
       LEASE_MS,
       Number(take),
-      Number(!this.#hasBegun),
-      ...albums.map(album => `${held.has(album) ? 'h' : 'n'}${albumKey(album)}`),
+      held.seen,
+      ...albums.map(album => `${held.albums[album] ?? 0}${albumKey(album)}`),
     ])
   }
 }
 
-const KEYS = ['claims', 'claims:machines', 'claims:began', 'claims:lost']
+const KEYS = ['claims']
 const IN_DOUBT = because('claim_in_doubt')
 const OWN = { kind: 'create', mayGo: () => true, ended: async () => {} } as const
 
@@ -235,13 +275,13 @@ export async function lookForOwner(
   albums: readonly string[],
   now: Millis,
 ): Promise<Reason | null> {
-  const told = await store.run(LOOK, KEYS.slice(0, 2), [id, ...albums.map(albumKey)])
+  const told = await store.run(LOOK, KEYS, [id, ...albums.map(albumKey)])
   const answer = told.ok ? (told.value as Value[]) : []
-  return answer.length > 0 ? takenBy(answer, now) : null
+  return answer.length > 0 ? takenBy(answer.slice(1), now) : null
 }
 
 /** `wall`: this machine's clock, which may differ from the store's. */
-function takenBy([, key, machine, seen, works, now]: Value[], wall: number): Reason {
+function takenBy([key, machine, seen, works, now]: Value[], wall: number): Reason {
   const album = String(key).slice(1, -1) || '/'
   if (Number(works) === 1) return because('album_in_use', { album, machine: String(machine) })
   return because('album_taken', {

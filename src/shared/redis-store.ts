@@ -79,12 +79,13 @@ export function openRedis(options: RedisOptions): Store {
   present?.connect().catch(() => {})
 
   async function call(script: Script, keys: string[], args: readonly (string | number)[]): Promise<Value> {
+    const { lua, digest, unknown } = script
     const rest = [keys.length, ...keys, ...args]
     try {
-      return (await redis.call('EVALSHA', script.digest, ...rest)) as Value
+      return (await redis.call('EVALSHA', digest, ...rest)) as Value
     } catch (error) {
       if (!(error as Error).message.startsWith('NOSCRIPT')) throw error
-      return (await redis.call('EVAL', script.lua, ...rest)) as Value
+      return (await redis.call('EVAL', lua, ...rest, ...(unknown === null ? [] : [unknown]))) as Value
     }
   }
 

@@ -6,6 +6,8 @@ export interface Script {
   lua: string
   /** SHA-1 of `lua`: the store keeps a script that it was given once, and runs it by this name. */
   digest: string
+  /** What the last argument is besides when the store does not know the script, as after its start. */
+  unknown: string | null
 }
 
 const NOW = `local time = redis.call('TIME')
@@ -13,9 +15,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `
 
 /** In `body`, `now` is the time of the store's clock in milliseconds. */
-export function script(body: string): Script {
+export function script(body: string, unknown: string | null = null): Script {
   const lua = `${NOW}${body}`
-  return { lua, digest: createHash('sha1').update(lua).digest('hex') }
+  return { lua, digest: createHash('sha1').update(lua).digest('hex'), unknown }
 }
 
 /** What a script returns: numbers, texts, lists of these. nil is null, and Lua's numbers lose their fractions. */

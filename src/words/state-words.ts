@@ -158,7 +158,8 @@ export const STATE_WORDS = {
     'Album "{album}" belongs to the machine {machine}, last seen {seen:time}. Name another, or say "albumd trust --take-album" when {machine} is gone for good',
   album_in_use:
     'Album "{album}" belongs to the machine {machine}, which worked within the last half minute. Name another, or stop albumd there and say "albumd trust --take-album" half a minute later',
-  state_copied: 'Another albumd with a copy of this state folder has begun. Give each a state_dir of its own',
+  state_copied:
+    'Another albumd works with a copy of this state folder. Stop it, or name another state_dir here',
 
   // Why the store that the machines of an account share can't be used.
   store_not_tried: '{where} has not answered yet',

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { CLAIM } from '../../src/shared/claim-scripts.ts'
 import {
   AlbumClaims,
   AlbumTaken,
+  type Held,
   LEASE_MS,
   lookForOwner,
   type Machine,
@@ -39,7 +41,7 @@ function setUp() {
     time.now = end
   }
   let processes = 0
-  function machine(name: string, albums: string[], kept: { held: readonly string[] } = { held: [] }) {
+  function machine(name: string, albums: string[], kept: { held: Held } = { held: { albums: {}, seen: 0 } }) {
     const state = {
       away: false,
       doubts: [] as boolean[],
@@ -142,7 +144,7 @@ describe('an album', () => {
     one.away = false
     await pass(RENEW_MS)
     expect(one.lost?.message).toMatch(/"Photos\/2024" belongs to the machine two/)
-    expect(one.kept.held).toEqual([])
+    expect(one.kept.held.albums).toEqual({})
   })
 
   it('may be deleted from as soon as the store can be reached again', async () => {
@@ -197,15 +199,39 @@ describe('leave to delete', () => {
     expect(one.doubts).toEqual([false, true, false])
   })
 
-  it('begins for a second process of a machine once the lease of the first has ended', async () => {
+  it('begins for the process after one that was killed once the lease of that one has ended', async () => {
     const { one, machine, pass } = await working()
-    const again = machine('one', ['Photos'])
-    await again.open()
+    one.away = true
+    const again = machine('one', ['Photos'], one.kept)
+    const opened = again.open()
+    await pass(LEASE_MS - 1)
     expect(again.claims.doubt()).not.toBe(null)
-    await pass(RENEW_MS + 1)
-    expect(one.lost?.message).toMatch(/a copy of this state folder/)
-    await pass(LEASE_MS)
+    await pass(2)
+    await opened
     expect(again.claims.doubt()).toBe(null)
+    expect(again.said).toBe(1)
+  })
+
+  it('stays with the process that has it, and not with a copy of its state', async () => {
+    const { one, machine, pass } = await working()
+    const copy = machine('one', ['Photos'], { held: one.kept.held })
+    const refused = expect(copy.open()).rejects.toMatchObject({ code: 'STATE_COPIED' })
+    await pass(LEASE_MS + 1)
+    await refused
+    expect(copy.claims.doubt()).not.toBe(null)
+    expect(one.claims.doubt()).toBe(null)
+    expect(one.lost).toBe(null)
+    expect(copy.kept.held.albums).toHaveProperty('Photos')
+  })
+
+  it('ends for a process that slept while a copy of its state began', async () => {
+    const { one, machine, pass } = await working()
+    one.away = true
+    await pass(LEASE_MS + RENEW_MS)
+    await machine('one', ['Photos'], { held: one.kept.held }).open()
+    one.away = false
+    await pass(RENEW_MS)
+    expect(one.lost).toMatchObject({ code: 'STATE_COPIED' })
   })
 
   it('begins at once after an end that the store has heard of', async () => {
@@ -249,10 +275,94 @@ describe('a store that lost everything', () => {
   })
 })
 
+describe('a store that was put back to an older copy', () => {
+  /** Another machine took the album after the copy was made. */
+  async function putBack() {
+    const stage = await working()
+    const { one, redis, machine, pass } = stage
+    const older = redis.dump()
+    one.away = true
+    await pass(LEASE_MS + RENEW_MS)
+    const two = machine('two', ['Photos'])
+    await two.claims.open(never, true)
+    await pass(RENEW_MS)
+    redis.start(older)
+    return { ...stage, two }
+  }
+
+  it('lets no two machines delete, and leaves the album to the machine that took it', async () => {
+    const { one, two, pass } = await putBack()
+    one.away = false
+    one.ready()
+    // The machine that slept is the first to ask.
+    for (let ms = 0; ms < 3 * LEASE_MS; ms += 1000) {
+      await pass(1000)
+      expect(one.claims.doubt()).not.toBe(null)
+    }
+    expect(one.lost).toMatchObject({ code: 'LOCKED' })
+    expect(two.lost).toBe(null)
+    expect(two.claims.doubt()).toBe(null)
+  })
+
+  it('gives an album to the last that took it, however late it comes back', async () => {
+    const { one, two, machine, pass } = await putBack()
+    two.away = true
+    one.away = false
+    await pass(3 * LEASE_MS)
+    expect(one.claims.doubt()).toBe(null)
+    two.away = false
+    await pass(LEASE_MS + 2 * RENEW_MS)
+    expect(one.lost).toMatchObject({ code: 'LOCKED' })
+    expect(two.claims.doubt()).toBe(null)
+    await two.claims.close()
+    await pass(1)
+    const three = machine('three', ['Photos'])
+    await three.claims.open(never, true)
+    await expect(machine('two', ['Photos'], two.kept).open()).rejects.toThrow(AlbumTaken)
+  })
+
+  it('is found out by whoever knows a higher number, though the store was not started again', async () => {
+    const { one, redis, machine, pass } = await working()
+    const older = redis.dump()
+    const two = machine('two', ['Scans'])
+    await two.open()
+    one.ready()
+    await pass(0)
+    redis.start(older)
+    // As one that runs on: it knows the script.
+    redis.run(CLAIM, ['elsewhere'], ['none', '', '', 0, 0, 0])
+    one.ready()
+    await pass(0)
+    expect(one.claims.doubt()).not.toBe(null)
+    const three = machine('three', ['Scans'])
+    const refused = expect(three.open()).rejects.toThrow(AlbumTaken)
+    await pass(LEASE_MS + 1)
+    await refused
+    await pass(2 * RENEW_MS)
+    expect(two.claims.doubt()).toBe(null)
+  })
+})
+
+it('a store that drops a key keeps nobody apart less', async () => {
+  const { one, redis, machine, pass } = await working()
+  const keys: string[] = []
+  redis.evict(all => {
+    keys.push(...all)
+    return all[0]!
+  })
+  expect(keys).toEqual(['claims'])
+  const two = machine('two', ['Photos'])
+  const refused = expect(two.claims.open(never, true)).rejects.toThrow(AlbumTaken)
+  await pass(LEASE_MS + 1)
+  await refused
+  await pass(2 * RENEW_MS)
+  expect(one.claims.doubt()).toBe(null)
+})
+
 describe('a store that is away at the start', () => {
   it('lets a machine go on with the albums that it has had, without leave to delete', async () => {
     const { machine, pass } = setUp()
-    const one = machine('one', ['Photos'], { held: ['Photos'] })
+    const one = machine('one', ['Photos'], { held: { albums: { Photos: 1 }, seen: 1 } })
     one.away = true
     const opened = one.open()
     await pass(5000)
@@ -279,7 +389,7 @@ describe('a store that is away at the start', () => {
 
   it('keeps a machine from albums that it has never had', async () => {
     const { machine, pass } = setUp()
-    const one = machine('one', ['Photos', 'Scans'], { held: ['Photos'] })
+    const one = machine('one', ['Photos', 'Scans'], { held: { albums: { Photos: 1 }, seen: 1 } })
     one.away = true
     const refused = expect(one.open()).rejects.toThrow(StoreAway)
     await pass(5000)

@@ -18,7 +18,7 @@ const NAMES = [
 function at(now: number, script: Script): Script {
   const time = `{ '${Math.floor(now / 1000)}', '${(now % 1000) * 1000}' }`
   const lua = script.lua.replaceAll("redis.call('TIME')", time)
-  return { lua, digest: hash('sha1', lua) }
+  return { lua, digest: hash('sha1', lua), unknown: null }
 }
 
 /** What a machine does with the rate and the quota. `given`: places that were asked for. */

@@ -10,16 +10,23 @@ import type { Synced } from '../../synced/synced.ts'
 import type { Bus } from '../events.ts'
 import { openMachine, ownAlbums } from '../state/machine.ts'
 
+/** Says to a person what the claims wait for. */
+type SharedSays = ConstructorParameters<typeof AlbumClaims>[0]['say']
+
 /** This machine's claims on its albums while a state is open. */
 export type OpenClaims = Awaited<ReturnType<typeof openClaims>>
 
-/** Claims the mirrors' albums. `take`: their machines are gone for good. Throws AlbumTaken, and StateError without store. */
+/** Of this run of the program, so that a copy of the state, or of the machine, has another. */
+const PROCESS = randomUUID()
+
+/** Claims the mirrors' albums. `take`: their machines are gone for good. Throws AlbumTaken, and StateError
+ * without store, or beside a copy of this state. */
 export async function openClaims(
   config: Config,
   shared: SharedAccount,
   { meta, commit }: Synced,
   interruption: Interruption,
-  { take = false, bus, say }: { take?: boolean; bus?: Bus; say: (line: string) => void },
+  { take = false, bus, say }: { take?: boolean; bus?: Bus; say: SharedSays },
 ) {
   const ended = new AbortController()
   let lost: AlbumTaken | null = null
@@ -30,7 +37,7 @@ export async function openClaims(
     clock: systemClock,
     machine: openMachine(config),
     albums,
-    process: randomUUID(),
+    process: PROCESS,
     mayArriveMs: mayArriveFor(config.host.credential_lifetime),
     onDoubt(why) {
       if (meta.get('claim_doubt') === why) return
@@ -58,16 +65,22 @@ export async function openClaims(
       })
   } catch (error) {
     if (error instanceof AlbumTaken) await noteTaken(error)
-    throw error instanceof StoreAway ? new StateError(error.code, error.message) : error
+    throw ofState(error)
   }
   const both = (signal: AbortSignal) => AbortSignal.any([signal, ended.signal])
   return {
     claims,
     /** The same interruption, ended also when the albums are another machine's. */
     interruption: { ...interruption, stop: both(interruption.stop), cut: both(interruption.cut) },
-    /** Throws AlbumTaken when the albums are another machine's. */
+    /** Throws AlbumTaken or StateError when the albums are another's. */
     throwWhereLost() {
-      if (lost) throw lost
+      if (lost) throw ofState(lost)
     },
   }
+}
+
+/** What may pass by itself, as an error of the state; other errors as they are. */
+function ofState(error: unknown): unknown {
+  const mayPass = error instanceof StoreAway || (error instanceof AlbumTaken && error.code === 'STATE_COPIED')
+  return mayPass ? new StateError(error.code, error.message) : error
 }

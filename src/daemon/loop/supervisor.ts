@@ -193,9 +193,9 @@ async function runSession(
       tx.meta.set('config', fingerprintOf(config))
       record(tx)
     })
-    const say = (line: string) => {
+    const say = (line: string, code: string) => {
       bus.say(line)
-      noteProblem(waitsAlert('STORE_NEW', line))
+      noteProblem(waitsAlert(code, line))
     }
     held = shared && (await openClaims(config, shared, synced, interruption, { bus, say }))
     if (held) {
@@ -242,6 +242,7 @@ async function runSession(
 /** Errors that may pass. A damaged state is set aside when it is opened again. */
 const PASSING: ReadonlySet<string> = new Set([
   'STORE_AWAY',
+  'STATE_COPIED',
   'STATE_FULL',
   'STATE_BUSY',
   'STATE_UNWRITABLE',

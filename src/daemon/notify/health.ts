@@ -12,7 +12,7 @@ import type { Status } from '../report/status.ts'
 export interface Alert {
   /** Identifies the alert. Two alerts with the same key are the same alert. */
   key: string
-  /** As of `Check`, or STATE, STORE_AWAY or STORE_NEW. */
+  /** As of `Check`, or STATE, STATE_COPIED, STORE_AWAY or STORE_NEW. */
   code: string
   /** One line. */
   message: string
@@ -197,8 +197,8 @@ function blocksInTheWay({ mirrors, blocks }: Known): Known['blocks'] {
 /** What a person can do about what passes. */
 export const BY_ITSELF = 'Nothing to do: albumd goes on by itself'
 
-/** What keeps the daemon from its work: its state (STATE), or the store that the machines share. */
+/** What keeps the daemon from its work: its state (STATE), a copy of it, or the store that the machines share. */
 export function waitsAlert(why: string, message: string): Alert {
-  const code = why.startsWith('STORE_') ? why : 'STATE'
+  const code = why.startsWith('STORE_') || why === 'STATE_COPIED' ? why : 'STATE'
   return { key: code, code, message }
 }

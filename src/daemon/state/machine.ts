@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
-import { isAtOrBelow, type Machine } from '../../shared/claims.ts'
+import { type Held, isAtOrBelow, type Machine } from '../../shared/claims.ts'
 import { albumPathOf } from '../../sync/album.ts'
 import { replaceFile } from '../../synced/private-file.ts'
 import { explained } from '../../synced/state-error.ts'
@@ -12,16 +12,16 @@ import { orNull } from '../or-null.ts'
 interface Kept {
   /** Random, made once. */
   id: string
-  /** The id of the machine that held these albums. */
+  /** The id of the machine that this is of. */
   heldBy: string
-  held: string[]
+  held: Held
 }
 
 /** This machine, by state folder and machine, so that a copy of the folder elsewhere is another one. Throws StateError. */
 export function openMachine({ account: { machine: name }, state_dir }: Config): Machine {
   const file = fileIn(state_dir)
   const known = readKept(file)
-  let kept: Kept = known ?? { id: randomBytes(16).toString('hex'), heldBy: '', held: [] }
+  let kept: Kept = known ?? { id: randomBytes(16).toString('hex'), heldBy: '', held: NOTHING }
   const write = () => replaceFile(file, JSON.stringify(kept))
   if (known === null)
     try {
@@ -33,9 +33,9 @@ export function openMachine({ account: { machine: name }, state_dir }: Config): 
   return {
     id,
     name,
-    held: () => (kept.heldBy === id ? kept.held : []),
-    keepHeld(albums) {
-      kept = { ...kept, heldBy: id, held: [...albums] }
+    held: () => (kept.heldBy === id ? kept.held : NOTHING),
+    keepHeld(held) {
+      kept = { ...kept, heldBy: id, held }
       // When the disk is full, the machine only waits longer for a store that lost everything.
       orNull(write)
     },
@@ -49,7 +49,17 @@ export function machineIdOf({ account: { machine: name }, state_dir }: Config): 
 }
 
 const fileIn = (stateDir: string) => join(stateDir, 'albumd.machine')
-const readKept = (file: string) => orNull(() => JSON.parse(readFileSync(file, 'utf8')) as Kept)
+const NOTHING: Held = { albums: {}, seen: 0 }
+
+function readKept(file: string): Kept | null {
+  const kept = orNull(() => JSON.parse(readFileSync(file, 'utf8')))
+  // Earlier builds kept the albums without their numbers.
+  if (Array.isArray(kept?.held)) {
+    const albums = Object.fromEntries(kept.held.map((album: string) => [album, 1]))
+    return { ...kept, held: { albums, seen: 0 } }
+  }
+  return kept
+}
 
 function idOf({ id }: Kept, name: string): string {
   return createHash('sha256')

@@ -3,12 +3,20 @@ import { Lua, type Reply } from './lua.ts'
 
 type Kept = string | Map<string, string>
 
+/** What a store holds, and when each key of it ends. */
+export interface Dump {
+  keys: Map<string, Kept>
+  ends: Map<string, number>
+}
+
 /** As much of Redis, in memory, as the scripts of src/shared use. */
 export class FakeRedis {
   readonly #now: () => number
   readonly #lua = new Lua((command, args) => this.#call(command, args))
-  readonly #keys = new Map<string, Kept>()
-  readonly #ends = new Map<string, number>()
+  #keys = new Map<string, Kept>()
+  #ends = new Map<string, number>()
+  /** The digests of the scripts that it was given since it was started. */
+  readonly #scripts = new Set<string>()
 
   readonly #listeners: (channel: string) => number
 
@@ -18,14 +26,33 @@ export class FakeRedis {
     this.#listeners = listeners
   }
 
+  /** With what the client adds where the store does not know the script. */
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Value {
-    return this.#lua.run(script, keys, args)
+    const isKnown = this.#scripts.has(script.digest)
+    this.#scripts.add(script.digest)
+    return this.#lua.run(script, keys, isKnown || script.unknown === null ? args : [...args, script.unknown])
   }
 
   /** As a restart does that loses everything. */
   clear(): void {
-    this.#keys.clear()
-    this.#ends.clear()
+    this.start({ keys: new Map(), ends: new Map() })
+  }
+
+  /** What it holds, as a copy. */
+  dump(): Dump {
+    return structuredClone({ keys: this.#keys, ends: this.#ends })
+  }
+
+  /** As a restart does with what a copy holds. */
+  start({ keys, ends }: Dump): void {
+    this.#scripts.clear()
+    this.#keys = structuredClone(keys)
+    this.#ends = structuredClone(ends)
+  }
+
+  /** As a store does that has no memory left: it drops a key. */
+  evict(pick: (keys: string[]) => string): void {
+    if (this.#keys.size > 0) this.#forget(pick([...this.#keys.keys()]))
   }
 
   #call(command: string, args: string[]): Reply {

@@ -24,6 +24,8 @@ export interface MachinesHistory {
   troubles: readonly StoreTrouble[]
   /** Before this pass a person takes the album for the second machine; null: nobody does. */
   takenAt: number | null
+  /** The second machine was copied from the first, so the store takes both for one. */
+  isCopy?: true
 }
 
 /** What two machines do to each other needs no more than this of people and hosts. */
@@ -62,12 +64,17 @@ const ALBUMS: readonly (readonly [string, string])[] = [
   ['Photos/a', 'Photos'],
 ]
 
+const ONE_ALBUM = ['Photos', 'Photos'] as const
+
 export function drawMachines(seed: number): MachinesHistory {
   const random = new Random(seed, 21)
   // Some have the same pictures.
   const isTwin = seed % 4 === 0
   const [one, other] = [0, isTwin ? 0 : 1].map(machine => drawHistory(GROWING + 2 * seed + machine))
-  const albums = random.pick(ALBUMS)
+  const more = new Random(seed, 23)
+  const isCopy = seed % 7 === 2
+  const drawn = random.pick(ALBUMS)
+  const albums = isCopy ? ONE_ALBUM : seed % 5 === 0 ? more.pick([ONE_ALBUM, drawn]) : drawn
   const without = one!.variations.without.filter(endpoint => endpoint === 'create_album')
   const variations = {
     ...one!.variations,
@@ -102,17 +109,22 @@ export function drawMachines(seed: number): MachinesHistory {
   })
   const machines = [machineOf(one!, albums[0]), machineOf(other!, albums[1])] as const
   const during = pauses.reduce((sum, pause) => sum + pause, 60_000)
+  const troubleOf = (random: Random, kinds: readonly StoreFault[]): StoreTrouble => ({
+    at: random.below(during),
+    forMs: random.pick([20_000, 40_000, 300_000, 300_000]),
+    kind: random.pick(kinds),
+    machine: random.pick(['albumd', 'second'] as const),
+  })
   return {
     seed,
     machines,
     clockOffset: random.pick([0, 7_300_000, -7_300_000]),
-    troubles: Array.from({ length: 1 + random.below(3) }, () => ({
-      at: random.below(during),
-      forMs: random.pick([20_000, 40_000, 300_000, 300_000]),
-      kind: random.pick(STORE_FAULTS),
-      machine: random.pick(['albumd', 'second'] as const),
-    })),
+    troubles: [
+      ...Array.from({ length: 1 + random.below(3) }, () => troubleOf(random, STORE_FAULTS)),
+      ...(seed % 5 === 0 ? [troubleOf(more, ['older', 'older', 'evicts'])] : []),
+    ],
     takenAt: random.chance(0.5) ? random.below(passes) : null,
+    ...(isCopy && { isCopy }),
   }
 }
 

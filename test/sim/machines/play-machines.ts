@@ -22,8 +22,9 @@ export async function playMachines(
   const store = new VirtualStore(time, new Random(seed, 22))
   const worlds: World[] = []
   const violationOf = () => worlds.map(({ oracle }) => oracle.violation).find(violation => violation) ?? null
-  const common: Common = { time, host, store, isOver: () => violationOf() !== null }
-  const seats = (['albumd', 'second'] as const).map(me => new Seat(me, common))
+  const isCopy = history.isCopy ?? false
+  const common: Common = { time, host, store, isCopy, isOver: () => violationOf() !== null }
+  const seats = (['albumd', 'second'] as const).map(me => new Seat(me, common, isCopy ? 'albumd' : me))
   for (const [at, seat] of seats.entries()) {
     const lines = log && { push: (line: string) => log.push(`${seat.me}: ${line}`) }
     const state = at === 0 ? kits.state : kits.second

@@ -1,4 +1,4 @@
-import { AlbumClaims, AlbumTaken, isAtOrBelow, StoreAway } from '../../../src/shared/claims.ts'
+import { AlbumClaims, AlbumTaken, type Held, isAtOrBelow, StoreAway } from '../../../src/shared/claims.ts'
 import { mayArriveFor } from '../../../src/sync/clock.ts'
 import { drive } from '../engine/passes.ts'
 import type { Life, Timeline } from '../engine/virtual-clock.ts'
@@ -15,6 +15,8 @@ export interface Common {
   time: Timeline
   host: VirtualHost
   store: VirtualStore
+  /** The store takes both for one machine. */
+  isCopy: boolean
   /** Whether an invariant does not hold. */
   isOver(): boolean
 }
@@ -22,11 +24,12 @@ export interface Common {
 /** One machine's place beside another, with the same account and the same store. */
 export class Seat {
   readonly me: Actor
+  readonly #id: string
   readonly #common: Common
   #world!: World
   #truth!: TruthOf
   /** The albums that it has held, as its state folder keeps them. */
-  #held: readonly string[] = []
+  #held: Held = { albums: {}, seen: 0 }
   #processes = 0
   claims: AlbumClaims | null = null
   /** The store has told that another machine has its album. */
@@ -34,8 +37,10 @@ export class Seat {
   /** A person says that the other machine is gone for good. */
   takes = false
 
-  constructor(me: Actor, common: Common) {
+  /** `id`: what the store knows the machine by. */
+  constructor(me: Actor, common: Common, id: string) {
     this.me = me
+    this.#id = id
     this.#common = common
   }
 
@@ -108,11 +113,11 @@ export class Seat {
       store: this.#common.store.of(this.me, life),
       clock: life.clock,
       machine: {
-        id: this.me,
+        id: this.#id,
         name: this.me,
         held: () => this.#held,
-        keepHeld: albums => {
-          this.#held = albums
+        keepHeld: held => {
+          this.#held = held
         },
       },
       albums: world.mirrors.map(({ album }) => album),
@@ -156,9 +161,10 @@ export class Seat {
     })
   }
 
-  /** No machine here has a copy of another's state folder. */
-  #noCopies({ message }: AlbumTaken): void {
-    if (!message.includes('belongs to the machine')) this.#world.oracle.report('one-owner', message)
+  /** Only the second machine may be a copy of the other. */
+  #noCopies({ code, message }: AlbumTaken): void {
+    const isCopy = this.#common.isCopy
+    if (code === 'STATE_COPIED' && !isCopy) this.#world.oracle.report('one-owner', message)
   }
 
   #deletes(images: readonly TrueImage[]): void {

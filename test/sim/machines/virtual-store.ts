@@ -3,11 +3,12 @@ import type { Answer, Away, Script, Store, Value } from '../../../src/shared/sto
 import { because } from '../../../src/words/reasons.ts'
 import type { Timeline } from '../engine/virtual-clock.ts'
 import type { Random } from '../histories/random.ts'
-import { FakeRedis } from './fake-redis.ts'
+import { type Dump, FakeRedis } from './fake-redis.ts'
 
 /** What goes wrong with the store. away: for both machines. one: for one of them. slow: it does what it is asked, and answers
- * too late. deaf: slow for one of them. readOnly: it takes no writes. empty: it starts again and has lost everything. */
-export type StoreFault = 'away' | 'one' | 'slow' | 'deaf' | 'readOnly' | 'empty'
+ * too late. deaf: slow for one of them. readOnly: it takes no writes. empty: it starts again and has lost everything. evicts:
+ * it drops a key. older: when the trouble ends it starts again with what it held when the trouble began. */
+export type StoreFault = 'away' | 'one' | 'slow' | 'deaf' | 'readOnly' | 'empty' | 'evicts' | 'older'
 
 /** What goes wrong with claims. */
 export const STORE_FAULTS: readonly StoreFault[] = ['away', 'one', 'slow', 'readOnly', 'empty']
@@ -38,6 +39,7 @@ export class VirtualStore {
   readonly #redis: FakeRedis
   #fault: { kind: StoreFault; machine: string } | null = null
   #endedAt = Number.NEGATIVE_INFINITY
+  #older: Dump | null = null
   readonly #leaves = new Map<string, Leave[]>()
   /** Processes that have a connection. */
   #connected: { machine: string; life: Life }[] = []
@@ -57,6 +59,8 @@ export class VirtualStore {
   /** `machine`: for whom alone it is away. */
   begin(kind: StoreFault, machine: string): void {
     if (kind === 'empty') this.#redis.clear()
+    else if (kind === 'evicts') this.#redis.evict(keys => this.#random.pick(keys))
+    else if (kind === 'older') this.#older = this.#redis.dump()
     else this.#fault = { kind, machine }
     if (kind === 'empty' || kind === 'away') this.#connected = []
   }
@@ -75,6 +79,10 @@ export class VirtualStore {
   end(): void {
     this.#fault = null
     this.#endedAt = this.#time.now
+    if (!this.#older) return
+    this.#redis.start(this.#older)
+    this.#older = null
+    this.#connected = []
   }
 
   /** The store as one process of a machine sees it. */
@@ -105,7 +113,7 @@ export class VirtualStore {
     if (!this.#connected.some(each => each.life === life)) this.#connected.push({ machine, life })
     if (this.#fault?.kind === 'readOnly') return AWAY
     const value = this.#redis.run(script, names, args)
-    if (script === CLAIM) this.#note(args, value)
+    if (script === CLAIM) this.#note(machine, args, value)
     const isSlow = this.#fault?.kind === 'slow' || this.#hits('deaf', machine)
     const asked = this.#time.now
     await this.#pass(life, isSlow ? ANSWER_MS : 1 + this.#random.below(30))
@@ -124,26 +132,27 @@ export class VirtualStore {
     })
   }
 
-  #note([me, , , lease, , , ...albums]: readonly (string | number)[], value: Value): void {
+  #note(me: string, [, , , lease, , , ...held]: readonly (string | number)[], value: Value): void {
     if (!Array.isArray(value) || value[0] !== 'held') return
     const { now } = this.#time
+    const albumOf = (text: string | number) => String(text).replace(/^\d+/, '')
     const leave = {
       from: now + Number(value[1]),
       until: now + Number(lease),
-      albums: albums.map(album => String(album).slice(1)),
+      albums: held.map(albumOf),
     }
-    const fresh = albums.flatMap(album => (String(album).startsWith('n') ? [String(album).slice(1)] : []))
+    const fresh = held.filter(text => String(text).startsWith('0')).map(albumOf)
     for (const [other, leaves] of this.#leaves)
       if (
         other !== me &&
         leaves.some(theirs => theirs.until > now && meet({ ...leave, albums: fresh }, theirs))
       )
         this.onDouble(`${me} is given an album that ${other} has had a moment ago`)
-    const mine = (this.#leaves.get(String(me)) ?? []).filter(({ until }) => until > now)
-    this.#leaves.set(String(me), [...mine, leave])
+    const mine = (this.#leaves.get(me) ?? []).filter(({ until }) => until > now)
+    this.#leaves.set(me, [...mine, leave])
   }
 
-  /** Why a machine may not delete now, for people; or null. `id`: the machine's id in the store. */
+  /** Why a machine may not delete now, for people; or null. A copy of another is a machine too. */
   whyNotDelete(id: string): string | null {
     const { now } = this.#time
     const lives = ({ from, until }: Leave) => from <= now && now < until

@@ -71,6 +71,6 @@ export function inLua(name: string, answer: string): By {
     if (parts.length !== 2) throw new Error(`there is no function ${name} in the script`)
     const changed = parts.join(`  return ${answer}\n`)
     if (original.lua === undefined) return changed
-    return { lua: changed, digest: createHash('sha1').update(changed).digest('hex') }
+    return { ...original, lua: changed, digest: createHash('sha1').update(changed).digest('hex') }
   }
 }

@@ -19,6 +19,8 @@ export const CLAIMS: readonly Row[] = [
   [500_000_093, 'an emptied store gives albums at once',
     'a machine is given an album before its owner has brought the claim back',
     { 'shared/claim-scripts.ts': { CLAIM: inLua('all_are_back', '0') } }],
+  [500_000_006, 'a copy of a machine works beside it', 'each deletes what the other still has',
+    { 'shared/claim-scripts.ts': { CLAIM: inLua('is_copied', 'false') } }],
   [1_000_000_501, 'an image that was found by its bytes is its own',
     'in an album that both need, a machine deletes the image of the other',
     { 'sync/deletions/send-delete.ts': { 'QUESTIONS.isPerhapsAnothers': nothing } }],

@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { png } from '../../pictures.ts'
+import { type Process, startAlbumd } from '../stage/process.ts'
+import { QUICK, runHere, type Stage, setStage } from '../stage/stage.ts'
+import { ageStore, hasRedis, type RedisServer, startRedis } from '../stage/store.ts'
+
+interface Machine extends Pick<Stage, 'home' | 'config'> {
+  configure(account: object): void
+  albumd(...args: string[]): ReturnType<typeof runHere>
+  run(): Process
+  // biome-ignore lint/suspicious/noExplicitAny: what `status --json` says.
+  status(): Promise<any>
+}
+
+/** A machine with this home, whose pictures are mirrored into the one album that all of them have. */
+function machineIn(stage: Stage, home: string, name: string, shared: string): Machine {
+  const config = join(home, 'albumd.yaml')
+  const settings = parse(readFileSync(stage.config, 'utf8'))
+  mkdirSync(join(home, 'pictures'), { recursive: true })
+  const configure = (account: object) => {
+    const changes = {
+      host: { ...settings.host, api_key_file: join(stage.home, 'api-key'), requests_per_second: QUICK },
+      account: { machine: name, ...account },
+      mirrors: [{ folder: 'pictures', album: 'Photos' }],
+      deletions: { grace: '0s', grace_many: '0s' },
+    }
+    writeFileSync(config, stringify({ ...settings, ...changes }), { mode: 0o644 })
+  }
+  configure({ shared })
+  const albumd = (...args: string[]) => runHere([...args, '--config', config], home)
+  return {
+    home,
+    config,
+    configure,
+    albumd,
+    run: () => startAlbumd({ home, config }, ['run']),
+    status: async () => JSON.parse((await albumd('status', '--json')).out),
+  }
+}
+
+const fill = ({ home }: Machine, ...names: string[]) => {
+  for (const [at, name] of names.entries()) writeFileSync(join(home, 'pictures', name), png(3 + at, 2).bytes)
+}
+const drop = ({ home }: Machine, name: string) => rmSync(join(home, 'pictures', name))
+
+/** One machine that has the album and five pictures in it, at work, and another. */
+async function setUp(): Promise<{
+  stage: Stage
+  redis: RedisServer
+  one: Machine
+  two: Machine
+  daemon: Process
+}> {
+  const stage = await setStage()
+  const redis = await startRedis()
+  await ageStore(redis, stage)
+  const [one, two] = ['studio', 'laptop'].map(name =>
+    machineIn(stage, join(stage.home, name), name, redis.url),
+  ) as [Machine, Machine]
+  fill(one, 'a.png', 'b.png', 'c.png', 'd.png', 'e.png')
+  const daemon = one.run()
+  await expect.poll(() => stage.paths()).toHaveLength(5)
+  return { stage, redis, one, two, daemon }
+}
+
+const TAKE = ['trust', '--take-album']
+
+describe.skipIf(!hasRedis && !process.env.CI)('the store of several machines', () => {
+  it('that is put back to an older copy gives no album back to the machine that slept', async () => {
+    const { stage, redis, one, two, daemon } = await setUp()
+    await redis.copy()
+    daemon.kill('SIGSTOP')
+    await expect.poll(async () => (await two.albumd(...TAKE)).code).toBe(0)
+    fill(two, 'a.png', 'b.png', 'c.png', 'd.png', 'e.png', 'f.png')
+    const other = two.run()
+    await expect.poll(async () => (await two.status()).mirrors[0]).toMatchObject({ synced: 1, linked: 5 })
+    drop(one, 'a.png')
+    await redis.stop()
+    await redis.putBack()
+    daemon.kill('SIGCONT')
+    expect(await daemon.ended).toMatchObject({ code: 4 })
+    expect(daemon.err()).toContain('belongs to the machine laptop')
+    expect(await stage.paths()).toHaveLength(6)
+    drop(two, 'f.png')
+    await expect.poll(() => stage.paths()).toHaveLength(5)
+    expect(await stage.paths()).toContain('Photos/a.png')
+    other.kill('SIGTERM')
+    expect(await other.ended).toMatchObject({ code: 0 })
+  })
+
+  it.each([
+    ['all it has', ['FLUSHALL']],
+    ['the claims', ['DEL', 'claims']],
+  ])('that loses %s gives no album of a machine that works to another', async (_, words) => {
+    const { stage, redis, one, two, daemon } = await setUp()
+    await redis.say(words, stage)
+    expect(await two.albumd(...TAKE)).toMatchObject({ code: 4 })
+    drop(one, 'a.png')
+    await expect.poll(() => stage.paths()).toHaveLength(4)
+    daemon.kill('SIGTERM')
+    expect(await daemon.ended).toMatchObject({ code: 0 })
+  })
+
+  it('keeps a copy of a machine waiting while the machine works, and gives a killed one its own back', async () => {
+    const { stage, redis, one, daemon } = await setUp()
+    const home = join(stage.home, 'copy')
+    execFileSync('cp', ['-a', one.home, home])
+    const copy = machineIn(stage, home, 'studio', redis.url)
+    expect(
+      await copy.albumd('move-mirror', join(one.home, 'pictures'), join(home, 'pictures')),
+    ).toMatchObject({ code: 0 })
+    drop(copy, 'a.png')
+    const copied = copy.run()
+    const waits = async () => (await copy.status()).waits_for
+    await expect.poll(waits).toMatchObject({ code: 'STATE_COPIED' })
+    await expect
+      .poll(waits)
+      .toMatchObject({ code: 'STATE_COPIED', message: expect.stringContaining('works with a copy') })
+    expect(await stage.paths()).toHaveLength(5)
+    expect(await copy.albumd('status')).toMatchObject({ out: expect.stringContaining('works with a copy') })
+    drop(one, 'b.png')
+    await expect.poll(() => stage.paths()).toHaveLength(4)
+    copied.kill('SIGTERM')
+    await copied.ended
+    daemon.kill('SIGKILL')
+    await daemon.ended
+    drop(one, 'c.png')
+    const again = one.run()
+    await expect.poll(async () => (await one.status()).waits_for).toMatchObject({ code: 'STATE_COPIED' })
+    await expect.poll(() => stage.paths()).toHaveLength(3)
+    expect(await stage.paths()).toContain('Photos/a.png')
+    again.kill('SIGTERM')
+    expect(await again.ended).toMatchObject({ code: 0 })
+  })
+})
