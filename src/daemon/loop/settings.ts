@@ -3,13 +3,13 @@ import { accessFilesOf, keyFileOf } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
-import { type CommandQueue, RENEWED } from '../commands/queue.ts'
+import { type CommandQueue, ENDED, RENEWED } from '../commands/queue.ts'
 import type { Access } from '../engine/remote.ts'
 import type { Bus } from '../events.ts'
 import type { ServiceManager } from '../notify/service-manager.ts'
 import { orNull } from '../or-null.ts'
 import type { RootLocks } from '../state/claim.ts'
-import { refuseOther } from '../state/state.ts'
+import { readState, refuseOther } from '../state/state.ts'
 
 /** Why the config or the key that was read last was refused, by the facts that record this. Null: it was not. */
 type Refusals = Record<'config_refused' | 'key_refused', string | null> & { config_needs_stop: true | null }
@@ -79,6 +79,11 @@ export class CurrentSettings {
     return this.#replaced.signal
   }
 
+  /** Aborted when other settings were taken since the last session began. */
+  get renewed(): AbortSignal {
+    return this.#replaced.signal
+  }
+
   /** Resolves when nothing is being read any more. */
   async close(): Promise<void> {
     this.#hasEnded = true
@@ -100,7 +105,8 @@ export class CurrentSettings {
     return this.#latest
   }
 
-  /** Takes settings, after the same checks as at the start. `synced`: the state, or null where it is not open. */
+  /** Takes settings, after the same checks as at the start. `synced`: the state; null: no session has it open, so it is
+   * only read. Throws StateError also where it can't be. */
   #takeHere(next: Settings, synced: Synced | null): void {
     const { config } = this.#current
     const { roots } = this.#options
@@ -111,8 +117,7 @@ export class CurrentSettings {
         true,
       )
     if (synced) refuseOther(synced, next.config)
-    else if (next.config !== config)
-      throw new Error('the state can not be opened, so nobody knows whether it belongs to this config')
+    else if (next.config !== config) readState(next.config, synced => refuseOther(synced, next.config))
     const [before, after] = [config, next.config].map(({ mirrors }) => mirrors.map(({ folder }) => folder))
     // The roots of both configs are locked first, so that no other albumd can lock one in between.
     roots.follow([...new Set([...before!, ...after!])])
@@ -127,7 +132,7 @@ export class CurrentSettings {
     this.#replaced.abort(RENEWED)
   }
 
-  /** Takes settings between two passes, or at once where the state can't be opened. Throws why it can't. */
+  /** Takes settings between two passes, or at once where no session can be opened. Throws why it can't. */
   async #take(next: Settings): Promise<void> {
     const { queue } = this.#options
     if (queue.isClosed) return this.#takeHere(next, null)
@@ -140,7 +145,12 @@ export class CurrentSettings {
         return error
       }
     }
-    const refusal = await queue.ask({ carryOut }, {})
+    const refusal = await queue.ask({ carryOut }, {}).catch(error => {
+      // The session could not be opened.
+      if (!queue.isClosed || error === ENDED) return error
+      this.#takeHere(next, null)
+      return null
+    })
     if (refusal !== null) throw refusal
   }
 

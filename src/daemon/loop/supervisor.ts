@@ -132,7 +132,8 @@ export async function supervise(
     }
   }
   try {
-    await keepTrying(attempt, tellProblem, systemClock, interruption.stop, () => queue.asked)
+    const asked = () => AbortSignal.any([queue.asked, settings.renewed])
+    await keepTrying(attempt, tellProblem, systemClock, interruption.stop, asked)
   } finally {
     queue.close(ENDED)
     await settings.close()

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { png } from '../../pictures.ts'
@@ -135,5 +136,31 @@ describe.skipIf(!hasRedis && !process.env.CI)('the store of several machines', (
     expect(await stage.paths()).toContain('Photos/a.png')
     again.kill('SIGTERM')
     expect(await again.ended).toMatchObject({ code: 0 })
+  })
+
+  it('may have a wrong address and a wrong password at the first start', async () => {
+    const stage = await setStage()
+    const redis = await startRedis()
+    const one = machineIn(stage, join(stage.home, 'studio'), 'studio', 'redis://127.0.0.1:1')
+    fill(one, 'a.png')
+    const daemon = one.run()
+    const waits = async () => (await one.status()).waits_for
+    await expect
+      .poll(waits)
+      .toMatchObject({ code: 'STORE_AWAY', message: expect.stringContaining('Cannot reach 127.0.0.1:1.') })
+    await redis.say(['CONFIG', 'SET', 'requirepass', 'right'], stage)
+    const shared_password_file = join(one.home, 'password')
+    writeFileSync(shared_password_file, 'wrong', { mode: 0o600 })
+    one.configure({ shared: redis.url, shared_password_file })
+    daemon.kill('SIGHUP')
+    await expect
+      .poll(waits)
+      .toMatchObject({ code: 'STORE_AWAY', message: expect.stringContaining('WRONGPASS') })
+    expect(daemon.err() + daemon.out()).not.toContain('config_refused')
+    await sleep(1000)
+    writeFileSync(shared_password_file, 'right', { mode: 0o600 })
+    await expect.poll(() => stage.paths()).toEqual(['Photos/a.png'])
+    daemon.kill('SIGTERM')
+    expect(await daemon.ended).toMatchObject({ code: 0 })
   })
 })
