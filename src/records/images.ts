@@ -39,6 +39,11 @@ export function refuted(tx: Tx, image: ImageRow, now: number): void {
   unrecord(tx, image, now, because('image_refuted'), false)
 }
 
+/** The host has put another version of the picture into the image, which keeps its id. The version before is gone. */
+export function replaced(tx: Tx, image: ImageRow, now: number): void {
+  unrecord(tx, image, now, because('image_refuted'))
+}
+
 /** The image was fetched from `cdnUrl`. A file that is linked to it and has the same hash becomes synced. */
 export function proved(tx: Tx, { id }: ImageRow, bytes: Bytes, cdnUrl: string): void {
   tx.images.prove({ id, hash: bytes.hash, size: bytes.size, cdn_url: cdnUrl })

@@ -1,10 +1,11 @@
 import { DAY_MS } from '../../protocol/clock.ts'
 import type { ListedImage } from '../../protocol/records.ts'
-import { refuted } from '../../records/images.ts'
+import { refuted, replaced } from '../../records/images.ts'
 import { type Failed, found, neverArrived, type Stored } from '../../records/pictures.ts'
 import { locationOf } from '../../records/versions.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { reasonIn } from '../../words/reasons.ts'
 import { albumPathOf, flatness } from '../album.ts'
@@ -138,8 +139,9 @@ async function act(
       looked.alike.delete(intent.id)
       return
   }
-  if (!conclusive || delivered) return
+  if (!conclusive) return
   if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
+  if ((await foundInItsOwn(recovery, intent, signal)) || delivered) return
   const emitted = foundOut(synced, intent, false)
   const now = recovery.clock.wall()
   await synced.commit(tx => neverArrived(tx, intent, now, failureByProxy(synced, intent, now)))
@@ -218,6 +220,27 @@ function foundOut(synced: Synced, intent: OpenUpload, arrived: boolean): PassEve
   return { event: 'upload_found_out', mirror: folder, path, name: intent.name, arrived }
 }
 
+/** Records the upload as the image that its file uses, when this image delivers the upload's bytes: a host may put a new
+ * version into the image of the old one, which keeps its id. Returns whether this is so. */
+export async function foundInItsOwn(
+  recovery: Recovery,
+  intent: OpenUpload,
+  signal: AbortSignal,
+  isIt = (_: ImageRow) => true,
+): Promise<boolean> {
+  const { synced, host } = recovery
+  const image = synced.images.byId(synced.files.at(intent)?.image ?? 0)
+  if (!image?.cdn_url || image.name !== intent.name || image.album !== intent.album) return false
+  if (image.hash.equals(intent.hash) || synced.files.onImage(image.id).length > 1 || !isIt(image))
+    return false
+  // Bytes alone count: an edit of metadata leaves the image data as they were.
+  const given = await host.fetchDelivered(image.cdn_url, intent.size, signal)
+  if (!given.ok || given.status !== 200 || !given.sha256.equals(intent.hash)) return false
+  const { remote_id, cdn_url, album } = image
+  await record(recovery, intent, { remote_id, cdn_url, album, proof: 'uploaded' })
+  return true
+}
+
 export async function record(
   recovery: Recovery,
   intent: OpenUpload,
@@ -231,7 +254,8 @@ export async function record(
   const flat = [intent.album, at.album].every(album => isFlatIn(synced, intent, album)) ? 1 : 0
   await synced.commit(tx => {
     const before = tx.images.byRemoteId(at.remote_id)
-    if (before && !before.hash.equals(intent.hash)) refuted(tx, before, recovery.clock.wall())
+    if (before && !before.hash.equals(intent.hash))
+      (before.proof === 'none' ? refuted : replaced)(tx, before, recovery.clock.wall())
     found(tx, intent, { ...at, flat }, deletionsOf, momentOf(recovery))
   })
   recovery.emit(emitted)

@@ -4,16 +4,17 @@ import { locationOf } from '../../records/versions.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { FileKey } from '../../synced/tables/files.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
 import { DefaultAlbum } from '../albums/index.ts'
 import { endLoss, mayArriveFor } from '../clock.ts'
 import type { AlbumPort, EngineContext, RecordPort } from '../context.ts'
 import { delivers, sentFor } from '../delivered/index.ts'
-import { confirmedPattern } from '../listing/index.ts'
+import { confirmedPattern, names } from '../listing/index.ts'
 import { isNamed, type Pass } from '../pass-request.ts'
 import { fullPath } from '../tree-path.ts'
-import { lookAtAlbum, type Recovery, record } from './album-recovery.ts'
+import { foundInItsOwn, lookAtAlbum, type Recovery, record } from './album-recovery.ts'
 
 /** Recovery: what became of uploads whose answer is not known. Nothing is sent while it works.
  *
@@ -101,6 +102,9 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
  * image's id, the image is recorded. */
 async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent
+  // An address that does not hold the id may be that of another image of this name. Of this the album's listing tells.
+  const isNamed = (image: ImageRow) => names(image.cdn_url, image.remote_id)
+  if (await foundInItsOwn(recovery, intent, signal, isNamed)) return true
   if (cdn_url === null || !(await delivers(recovery, cdn_url, sentFor(intent), signal))) return false
   // A host may give equal bytes the same address and id, although they come from two files. Then an image with this address
   // is recorded already, and its id is the upload's.

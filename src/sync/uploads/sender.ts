@@ -4,11 +4,12 @@ import { exemptFromDimensions } from '../../protocol/formats.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { UploadRequest } from '../../protocol/records.ts'
 import { albumUsed } from '../../records/albums.ts'
-import { refuted } from '../../records/images.ts'
+import { refuted, replaced } from '../../records/images.ts'
 import { stored } from '../../records/pictures.ts'
 import { cancelled, NO_ROOM } from '../../remote/failures.ts'
 import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.ts'
 import type { MetaReads, Tx } from '../../synced/synced.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
@@ -149,6 +150,7 @@ async function sendBytes(
     { hash: open.hash, size, mime, at: open },
     signal,
   )
+  const isReplaced = answer.ok && (await replacesItsOwn(run, parcel, answer.value, signal))
   // A proxy may send a request twice. Then the node has stored the picture, and refuses the second copy because its
   // credential was used. So before the picture is sent again, the album is looked at again.
   if (!answer.ok && answer.failure.remedy === 'refused_by_node') run.contents.forget(album?.id ?? null)
@@ -157,7 +159,7 @@ async function sendBytes(
   if (answer.ok) job.lane.leave()
   return synced.commit(tx => {
     const known = answer.ok ? synced.images.byRemoteId(answer.value.imageId) : undefined
-    const sent = notAnothers(answer, known, open)
+    const sent = isReplaced ? answer : notAnothers(answer, known, open)
     if (sent.ok) {
       const { imageId, cdnUrl } = sent.value
       if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) tx.meta.set('promises_broken', true)
@@ -169,10 +171,11 @@ async function sendBytes(
         data,
         flat: flatness(run.synced, job.albumPath, album),
       } as const
-      // When the record of this id has other bytes, the image was only linked to a picture by its name. The answer proves
-      // this link wrong.
-      if (known && !known.hash.equals(open.hash)) refuted(tx, known, clock.wall())
-      stored(tx, job, open, picture, place, momentOf(run))
+      // The record of this id has other bytes: it was replaced, or only linked to a picture by its name, which is wrong.
+      const file = withoutOther(parcel, known, () =>
+        (isReplaced ? replaced : refuted)(tx, known!, clock.wall()),
+      )
+      stored(tx, { ...job, file }, open, picture, place, momentOf(run))
       declaration.acknowledged(tx)
     }
     // When nobody knows whether the picture arrived (`find_out`), the intent stays open for recovery.
@@ -213,6 +216,38 @@ const withoutId: HostFailure = {
   code: 'HOST_ANSWER',
   message: because('answer_without_id'),
   repeated: true,
+}
+
+/** The file without the image that has its bytes no more, whose record `forget` removes. */
+function withoutOther(
+  { job: { file }, open }: Parcel,
+  known: ImageRow | undefined,
+  forget: () => void,
+): FileRow {
+  if (!known || known.hash.equals(open.hash)) return file
+  forget()
+  return file.image === known.id ? { ...file, image: null } : file
+}
+
+/** Whether the host has put the picture into the image that its file uses, and nothing else: the answer names its id, and its
+ * address delivers the new bytes. */
+async function replacesItsOwn(
+  run: UploadRun,
+  { job, open, picture }: Parcel,
+  { imageId, cdnUrl }: Stored,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { synced } = run
+  const known = synced.images.byRemoteId(imageId)
+  if (!known || known.hash.equals(open.hash) || known.id !== job.file.image) return false
+  const address = cdnUrl ?? known.cdn_url
+  if (address === null || synced.files.onImage(known.id).length > 1) return false
+  return delivers(
+    run,
+    address,
+    { hash: open.hash, size: open.look.size, mime: picture.mime, at: open },
+    signal,
+  )
 }
 
 /** Rejects an answer with the id of an image whose bytes are known to be others. An example: a node answers twice. */

@@ -9,6 +9,13 @@ const WHOLE_SECONDS: History['setting'] = { ...PLAIN_SETTING, tickMs: 1000 }
 /** Kept later: no broad history begins as these, because a longer list of beginnings would change what each seed draws. */
 // biome-ignore format: a history is a row.
 export const KEPT_LATER: readonly History[] = [
+  // A picture changes, and its image keeps its id: the host says so, the answer is lost, or addresses tell no id.
+  ...([['id'], ['id', FAULT.sendLost], ['other', FAULT.sendLost]] as const).map(([delivery, fault], number) => ({
+    ...HOURLY,
+    seed: 1_000_000_442 + number,
+    variations: { ...PLAIN, keepsIds: true, delivery },
+    actions: [at(1, 'change', 0, 7), ...(fault === undefined ? [] : [at(1, 'fault', fault)])],
+  })),
   // Another person deletes the album, which is the root from then on, and a picture is new; or an audit mends it.
   ...[at(1, 'add', 48, 6), at(1, 'auditRepair')].map((then, number) => ({
     ...HOURLY,

@@ -56,6 +56,8 @@ export interface Variations {
   goneAs: { code: string; status: number } | null
   /** An album that the host does not know is the root. */
   strays: boolean
+  /** A picture goes into the image of its name that is there, which keeps its id. */
+  keepsIds: boolean
   /** How the host reads what the specification leaves open, where it does not read it as the embedded host does. */
   readings: Partial<Readings>
 }
@@ -81,6 +83,7 @@ export const PLAIN: Variations = {
   promises: null,
   goneAs: null,
   strays: false,
+  keepsIds: false,
   readings: {},
 }
 
@@ -107,6 +110,7 @@ export function drawVariations(random: Random): Variations {
     promises: null,
     goneAs: null,
     strays: false,
+    keepsIds: false,
     readings: {},
   }
 }
@@ -131,6 +135,7 @@ export function drawReal(random: Random, another: Random): Partial<Variations> {
     promises: random.pick(['received', 'declared', 'kept', null] as const),
     goneAs: random.pick([null, ...GONE]),
     strays: another.chance(0.3),
+    keepsIds: another.chance(0.2),
   }
 }
 

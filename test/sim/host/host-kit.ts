@@ -15,6 +15,8 @@ export interface HostKit {
   /** An empty host again, with the clock, the randomness and the readings of another history. */
   /** A person gives an image another place: an album (null: the root) and a name. */
   place(image: string, album: string | null, name: string): void
+  /** An image gets the id of one that is gone. */
+  rename(image: string, id: string): void
   reset(now: () => number, random: Random, readings: Readings): void
 }
 
@@ -45,12 +47,14 @@ export function openHostKit(): HostKit {
   const placeIn = db.prepare(
     'UPDATE images SET name = @name, album = (SELECT seq FROM albums WHERE id = @album OR (@album IS NULL AND parent IS NULL)) WHERE id = @image',
   )
+  const renameTo = db.prepare('UPDATE images SET id = @id WHERE id = @image')
   const clearAlbums = db.prepare('DELETE FROM albums WHERE depth = ?')
   const forgetBytes = db.prepare('UPDATE accounts SET stored_bytes = 0')
   const depths = db.prepare<[], number>('SELECT DISTINCT depth FROM albums WHERE depth > 0').pluck()
   return {
     service,
     place: (image, album, name) => void placeIn.run({ image, album, name }),
+    rename: (image, id) => void renameTo.run({ image, id }),
     reset(newNow, newRandom, readings) {
       settings.readings = readings
       db.transaction(() => {

@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest'
+import { UNLIMITED } from '../../host/choices.ts'
+import { png } from '../../pictures.ts'
+import { clientOf } from '../../remote/client-of.ts'
+import { bodyOf, EMPTY_PAGE, failure, json, serve } from '../../remote/serve.ts'
+import { deleted, green, openWith, red, summary } from '../workshop.ts'
+
+/** A host that puts a picture into the image of its name that is there, under the id of that one. */
+async function keepingIds(addressOf: (id: string) => string) {
+  const images = new Map<string, { name: string; bytes: Buffer }>()
+  const told = { images, sent: 0, losesAnswers: false, albums: [] as object[] }
+  const names: string[] = []
+  const origin = await serve(async (request, response) => {
+    const url = new URL(request.url!, origin)
+    const [, top, what] = url.pathname.split('/')
+    const bytes = await bodyOf(request)
+    if (top === 'i') {
+      const image = [...images].find(([id]) => addressOf(id) === what)?.[1]
+      return image ? void response.end(image.bytes) : failure(response, 404, 'NOT_FOUND')
+    }
+    if (top === 'node') {
+      told.sent++
+      const name = names[Number(what)]!
+      const start = bytes.indexOf('\r\n\r\n') + 4
+      const sent = bytes.subarray(start, bytes.lastIndexOf('\r\n--'))
+      const id = [...images].find(([, image]) => image.name === name)?.[0] ?? `image-${what}-of-this-host`
+      images.set(id, { name, bytes: sent })
+      if (told.losesAnswers) return void response.destroy()
+      return json(response, 200, { success: true, image_id: id, cdn_url: `${origin}/i/${addressOf(id)}` })
+    }
+    const data = (answer: object) => json(response, 200, { success: true, data: answer })
+    if (url.pathname.endsWith('/upload')) {
+      const number = names.push(JSON.parse(bytes.toString()).file_name) - 1
+      const cdn_url = `${origin}/i/${addressOf(`image-${number}-of-this-host`)}`
+      return data({ upload_url: `${origin}/node/${number}`, cdn_url })
+    }
+    if (url.pathname.endsWith('/create_album')) {
+      const album = { id: 'photos', name: 'Photos', depth: 1, created_at: '2026-11-29T10:00:00+08:00' }
+      told.albums = [{ ...album, image_count: 0, sub_count: 0 }]
+      return data({ album })
+    }
+    if (url.pathname.endsWith('/delete')) {
+      images.delete(url.searchParams.get('img')!)
+      return json(response, 200, { success: true, message: 'It is gone.' })
+    }
+    if (!url.searchParams.has('album_id')) return data({ ...EMPTY_PAGE, albums: told.albums })
+    const time = '2026-11-29T10:00:00+08:00'
+    const listed = [...images].map(([id, image]) => ({
+      id,
+      name: image.name,
+      size: `${image.bytes.length} B`,
+      width: 3,
+      height: 2,
+      time,
+    }))
+    const pagination = { page: 1, per_page: 20, total_pages: 1, total_images: listed.length }
+    return data({ ...EMPTY_PAGE, images: listed, pagination })
+  })
+  const host = clientOf(origin, { requestsPerSecond: UNLIMITED, patience: { attempts: 2, maxDelayMs: 10 } })
+  return { host, told }
+}
+
+it.each([false, true])(
+  'a new version that keeps the id of the old one is recorded, and never deleted (answer lost: %s)',
+  async losesAnswers => {
+    const workshop = await openWith({ 'red.png': red, 'blue.png': png(3, 2, 30).bytes })
+    const { host, told } = await keepingIds(id => id)
+    expect(await workshop.pass({ host })).toEqual({ stopped: [] })
+    told.losesAnswers = losesAnswers
+    workshop.write('red.png', green)
+    await workshop.pass({ host })
+    await workshop.pass({ host })
+    expect(summary(workshop)).toMatchObject({
+      synced: 2,
+      uncertain: 0,
+      pending_uploads: 0,
+      pending_deletions: 0,
+    })
+    expect([told.sent, deleted(workshop)]).toEqual([3, 0])
+    const ofRed = [...told.images.values()].filter(({ name }) => name === 'red.png')
+    expect(ofRed.map(({ bytes }) => bytes.equals(green))).toEqual([true])
+    // Its next version replaces it once more.
+    told.losesAnswers = false
+    workshop.write('red.png', red)
+    expect(await workshop.pass({ host })).toEqual({ stopped: [] })
+    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0, pending_deletions: 0 })
+    workshop.remove('red.png')
+    await workshop.pass({ host })
+    expect([told.images.size, deleted(workshop)]).toEqual([1, 1])
+  },
+)
