@@ -76,6 +76,8 @@ export async function build(): Promise<void> {
     cwd: ROOT,
     input: { albumd: 'src/cli/albumd.ts', 'scan-worker': 'src/local/scan-worker.ts' },
     platform: 'node',
+    // No module of src does anything when it is loaded. So what one name needs is loaded, and not all that its room exports.
+    treeshake: { moduleSideEffects: (id, external) => external || !id.startsWith(join(ROOT, 'src')) },
     plugins: [UNDICI, SQLITE, LATE, ASCII],
     // Bottleneck hides from bundlers what only those need who have a Redis. yargs can extend configs, which nobody asks for.
     checks: { eval: false, emptyImportMeta: false },

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { Config } from '../config/schema.ts'
@@ -20,8 +21,11 @@ const WITHIN = 5000
 
 /** Asks the page's socket. Null: no daemon answers. */
 export async function askPage(config: Config): Promise<PageNow | null> {
+  const { page } = stateFiles(config.state_dir)
+  // Then HTTP need not be loaded.
+  if (!existsSync(page)) return null
   try {
-    const socket = openSocketPath(stateFiles(config.state_dir).page)
+    const socket = openSocketPath(page)
     try {
       const signal = AbortSignal.timeout(WITHIN)
       const asked = request({ socketPath: socket.path, path: '/now', agent: false, signal }).end()

@@ -17,7 +17,14 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 /** In `body`, `now` is the time of the store's clock in milliseconds. */
 export function script(body: string, unknown: string | null = null): Script {
   const lua = `${NOW}${body}`
-  return { lua, digest: createHash('sha1').update(lua).digest('hex'), unknown }
+  return {
+    lua,
+    unknown,
+    // Most commands run no script.
+    get digest() {
+      return createHash('sha1').update(lua).digest('hex')
+    },
+  }
 }
 
 /** What a script returns: numbers, texts, lists of these. nil is null, and Lua's numbers lose their fractions. */
