@@ -5,7 +5,7 @@ import { sourceOfBytes } from '../../../src/protocol/picture/byte-reader.ts'
 import { PictureChanged } from '../../../src/remote/host.ts'
 import type { OpenPictureAt } from '../../../src/sync/context.ts'
 import { because } from '../../../src/words/reasons.ts'
-import { readTiny, verdictOf } from './tiny-picture.ts'
+import { isBare, readTiny, verdictOf } from './tiny-picture.ts'
 import { diskError, type FileNode, type Found, isOdd, split, upwards } from './tree.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
 
@@ -118,6 +118,7 @@ export function openerFor(
   inMemory: () => boolean,
   sources: Sources,
   endings: boolean,
+  alters = false,
 ): OpenPictureAt {
   return async (root, path) => {
     const full = `${root}/${path}`
@@ -136,7 +137,7 @@ export function openerFor(
       hash: Buffer.from(hash, 'hex'),
       picture: readTiny(bytes),
       foreign: null,
-      bare: true,
+      bare: !alters || isBare(bytes.length),
       // Where they don't, half pictures look like whole ones: only that nobody writes to them tells.
       verdict: endings ? verdictOf(bytes) : { kind: 'closed', early: false },
       source: sourceOfBytes(bytes),

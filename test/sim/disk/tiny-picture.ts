@@ -94,12 +94,26 @@ function buffer16(bytes: Buffer, at: number): number {
   return bytes.readUInt16LE(at)
 }
 
+/** Whether a picture of so many bytes has nothing but its head. */
+export function isBare(size: number): boolean {
+  return size <= HEAD
+}
+
+/** What a host delivers that takes away what stands behind the head, or that encodes anew. */
+export function altered(bytes: Buffer, how: 'strip' | 'encode' | null): Buffer {
+  if (how === null || readTiny(bytes) === null) return bytes
+  const head = Buffer.from(bytes.subarray(0, HEAD))
+  if (how === 'encode') head.writeUInt32LE(~head.readUInt32LE(8) >>> 0, 8)
+  return head
+}
+
 /** Its head is what makes it; what stands behind is metadata. An SVG is told by its bytes alone. */
 export const tinyReader: PictureReader = {
   async data(format, source) {
     const head = await source.read(0, HEAD)
     const isIt = format !== 'svg' && readTiny(head)?.format === format
-    return isIt ? { sum: hash('sha256', head, 'buffer'), facts: { trailer: 0 }, bare: true } : null
+    const bare = isBare(source.size)
+    return isIt ? { sum: hash('sha256', head, 'buffer'), facts: { trailer: 0 }, bare } : null
   },
   pixels: async () => null,
 }

@@ -63,6 +63,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       () => random.chance(0.5),
       sources,
       history.setting.endings,
+      host.variations.alters !== null,
     ),
     running,
     ...settingsOf(world),

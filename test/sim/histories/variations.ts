@@ -54,6 +54,8 @@ export interface Variations {
   promises: 'received' | 'declared' | 'kept' | null
   /** How the host answers the deletion of an image that is gone; null: as §4.5 says. */
   goneAs: { code: string; status: number } | null
+  /** What the host delivers in the place of a picture: its head alone, which makes it, or another head. */
+  alters: 'strip' | 'encode' | null
   /** An album that the host does not know is the root. */
   strays: boolean
   /** A picture goes into the image of its name that is there, which keeps its id. */
@@ -82,6 +84,7 @@ export const PLAIN: Variations = {
   miscounts: false,
   promises: null,
   goneAs: null,
+  alters: null,
   strays: false,
   keepsIds: false,
   readings: {},
@@ -109,6 +112,7 @@ export function drawVariations(random: Random): Variations {
     miscounts: false,
     promises: null,
     goneAs: null,
+    alters: null,
     strays: false,
     keepsIds: false,
     readings: {},
@@ -136,6 +140,7 @@ export function drawReal(random: Random, another: Random): Partial<Variations> {
     goneAs: random.pick([null, ...GONE]),
     strays: another.chance(0.3),
     keepsIds: another.chance(0.2),
+    alters: another.chance(0.3) ? another.pick(['strip', 'encode'] as const) : null,
   }
 }
 

@@ -21,6 +21,7 @@ import {
   PictureChanged,
 } from '../../../src/remote/host.ts'
 import { because, said } from '../../../src/words/reasons.ts'
+import { altered } from '../disk/tiny-picture.ts'
 import { hashOf } from '../disk/tree.ts'
 import type { Life } from '../engine/virtual-clock.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
@@ -110,7 +111,7 @@ export class HostPort implements ImageHost {
     if (signal.aborted) return { ok: false, code: 'CANCELLED', message: said('the request was cancelled') }
     this.#host.asked.others++
     const image = this.#host.deliver(cdnUrl)
-    const bytes = image?.bytes ?? Buffer.from('not found')
+    const bytes = image ? altered(image.bytes, this.#host.variations.alters) : Buffer.from('not found')
     if (bytes.length > maxBytes) return { ok: false, code: 'HOST_ANSWER', message: said('it is too long') }
     if (image) this.#watch.fetched(image.id)
     if (image) take?.(bytes)
