@@ -1,12 +1,12 @@
-import { HOUR_MS } from '../../protocol/clock.ts'
+import { DAY_MS, HOUR_MS } from '../../protocol/clock.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { QuotaPort } from '../context.ts'
 import { dayOf, onlyReserveLeft, type QuotaState, readQuota } from './quota-state.ts'
 
 const LONGEST_PROMISE_MS = 25 * HOUR_MS
-/** For how many days the records tell how many credentials were used. */
-const DAYS_KEPT = 100
+/** For how long the records tell how many credentials were used. Where quota comes free bit by bit, many days begin in it. */
+const KEPT_MS = 100 * DAY_MS
 
 /** The day's quota during one run of uploads. Uploads stop only when the host says that the quota is used up. */
 export class QuotaLedger {
@@ -87,7 +87,8 @@ export class QuotaLedger {
       // When the host still refuses after the time that it named, its times are not believed on the same day.
       resumes_at: !exhausted || isAhead(before.resumes_at, now) ? promised(now, retryAfterMs) : null,
     })
-    account.pruneQuota(DAYS_KEPT)
+    // The clock may have leapt since the day began.
+    account.pruneQuota(dayOf(Math.min(began, now) - KEPT_MS))
   }
 
   /** Notes that the host grants credentials again after a refusal. Returns the name of the new day. */

@@ -92,12 +92,13 @@ export function readQuota(
  * nothing yet. */
 export function isUsedUpEarly(
   { account, meta }: Records,
-  { limit }: Allowance,
-  { used, exhausted, isDayKnown }: QuotaState,
+  { limit, days }: Allowance,
+  { used, exhausted }: QuotaState,
 ): boolean {
   if (exhausted === null || limit !== (meta.get('quota_limit') ?? limit)) return false
-  // While the host's day is not known, it may count two days together. So the last two days are counted.
-  const sent = isDayKnown ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
+  // Where the config names no day, the host may count two days together, or free the quota of 24 hours bit by bit. So the
+  // last two days are counted.
+  const sent = days ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
   return sent < limit * OWN_SHARE
 }
 

@@ -59,10 +59,8 @@ export function openAccount({ all, get, kept, run, value }: Statements) {
        resumes_at = excluded.resumes_at`),
       /** Forgets that the quota is used up, because a person said so, or a new day has begun. */
       forgetExhaustion: run<[]>('UPDATE quota SET exhausted = NULL, said_at = NULL, resumes_at = NULL'),
-      /** Forgets all days except the latest `days`. */
-      pruneQuota: run<[days: number]>(
-        'DELETE FROM quota WHERE day NOT IN (SELECT day FROM quota ORDER BY day DESC LIMIT +?)',
-      ),
+      /** Forgets all days earlier than this one. */
+      pruneQuota: run<[day: string]>('DELETE FROM quota WHERE day < ?'),
     },
   }
 }

@@ -29,7 +29,9 @@ function openAccount(workshop: Workshop, dailyQuota: number, begins: number, mor
     probeEveryMs: 15 * MINUTE,
     ...more,
   }
-  const used = new Map<number, number>()
+  /** When a credential was issued. */
+  const issued: number[] = []
+  const dayOf = (at: number) => Math.floor((at - begins) / DAY_MS)
   let now = START
   const account = {
     /** Requests for credentials, each with its moment. */
@@ -37,6 +39,8 @@ function openAccount(workshop: Workshop, dailyQuota: number, begins: number, mor
     allowance,
     /** What the host says of the end, in milliseconds. */
     retryAfterMs: undefined as number | undefined,
+    /** Quota comes free 24 hours after it was used, and not with a day. */
+    rolls: false,
     /** Added to the wall clock. */
     offset: 0,
     get now() {
@@ -47,7 +51,7 @@ function openAccount(workshop: Workshop, dailyQuota: number, begins: number, mor
     },
     /** Pictures that the host took, over all days. */
     get taken() {
-      return [...used.values()].reduce((sum, n) => sum + n, 0)
+      return issued.length
     },
     read: () => readQuota(workshop.synced, allowance, now + account.offset),
     /** Lets time pass until the host is asked again. */
@@ -68,15 +72,14 @@ function openAccount(workshop: Workshop, dailyQuota: number, begins: number, mor
   const host = hostWith(workshop.host, {
     async requestUpload(...args) {
       account.asked.push(now)
-      const day = Math.floor((now - begins) / DAY_MS)
-      const taken = used.get(day) ?? 0
+      const counts = (at: number) => (account.rolls ? at > now - DAY_MS : dayOf(at) === dayOf(now))
       const { retryAfterMs } = account
-      if (taken >= dailyQuota)
+      if (issued.filter(counts).length >= dailyQuota)
         return failure('quota', 'DAILY_LIMIT_REACHED', 'upload', {
           status: 429,
           ...(retryAfterMs !== undefined && { retryAfterMs }),
         })
-      used.set(day, taken + 1)
+      issued.push(now)
       return workshop.host.requestUpload(...args)
     },
   })
@@ -96,7 +99,8 @@ async function openWithAccount(pictures: number, ...how: Tail<Parameters<typeof 
 
 type Tail<T> = T extends [unknown, ...infer Rest] ? Rest : never
 
-const iso = (ms: number) => new Date(ms).toISOString().slice(8, 19)
+const iso8601 = (ms: number) => new Date(ms).toISOString()
+const iso = (ms: number) => iso8601(ms).slice(8, 19)
 
 describe('a quota that is used up', () => {
   it('costs one request each probe_every, and the time at which it opened again begins the next day', async () => {
@@ -216,6 +220,44 @@ describe('a quota that is used up', () => {
     workshop.synced.commitNow(tx => tx.meta.set('quota_asked', true))
     await raised.pass()
     expect(isEarly(20)).toBe(true)
+  })
+
+  it('comes free bit by bit where the host counts 24 hours: one request each probe_every, and all that is free is used', async () => {
+    const { workshop, account } = await openWithAccount(4, 12, 0)
+    account.rolls = true
+    for (let from = 4; from < 12; from += 4) {
+      await account.pass()
+      account.wait(HOUR)
+      plant(workshop, from, from + 4)
+    }
+    plant(workshop, 12, 60)
+    await account.pass()
+    expect(account.taken).toBe(12)
+    const taken: number[] = []
+    while (account.taken < 24) {
+      account.waitForProbe()
+      const [before, asked] = [account.taken, await account.pass()]
+      if (account.taken === before) expect(asked).toBe(1)
+      else expect(asked).toBeLessThanOrEqual(account.taken - before + CONCURRENCY)
+      if (account.taken > before) taken.push(account.taken - before)
+      expect(isUsedUpEarly(workshop.synced, account.allowance, account.read())).toBe(false)
+    }
+    expect(taken).toEqual([4, 4, 4])
+  })
+
+  it('is counted over many openings in two days, and days are forgotten by their age', async () => {
+    const { workshop, account } = await openWithAccount(1, 0, 0, { limit: 200 })
+    const days = Array.from({ length: 150 }, (_, n) => iso8601(START - n * 15 * MINUTE))
+    const old = iso8601(START - 200 * DAY_MS)
+    workshop.synced.commitNow(tx => {
+      for (const day of [...days, ...days, old]) tx.account.useQuota(day)
+      tx.meta.set('quota_day', days[0]!)
+      tx.meta.set('quota_opened', START)
+    })
+    await account.pass()
+    expect(account.read()).toMatchObject({ used: 2, exhausted: { since: START } })
+    expect(workshop.synced.account.usedAfter('')).toBe(300)
+    expect(isUsedUpEarly(workshop.synced, account.allowance, account.read())).toBe(false)
   })
 
   it('does not keep pictures that are there already from being linked', async () => {
