@@ -58,6 +58,11 @@ export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): voi
   tx.images.moved({ id: image.id, album })
 }
 
+/** The host lists the image so, and has altered what it was sent. `listed`: see `ImageRow`. */
+export function listedAltered(tx: Tx, image: { id: number; listed: string }): void {
+  tx.images.listed(image)
+}
+
 /** Removes the image's record, and its entries in journal, escrow and the findings of audits. A synced or linked file that
  * used the image becomes pending, so the file is uploaded again. The record of a file that is gone or kept is removed. Any
  * other file keeps its state without an image: an upload of a hidden file, for example, may still be in doubt.

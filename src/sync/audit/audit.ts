@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../protocol/clock.ts'
 import type { ListedImage } from '../../protocol/records.ts'
+import { listedAltered } from '../../records/images.ts'
 import { gapEnded } from '../../records/versions.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
@@ -169,15 +170,11 @@ export function unsureFor(context: Omit<AuditContext, 'synced'>, image: ImageRow
   return image.cdn_url === null ? youngFor(context, image) : 0
 }
 
-function record(
-  { audit, images }: Tx,
-  album: number | null,
-  compared: AlbumComparison,
-  lacked: ReadonlySet<string>,
-): void {
+function record(tx: Tx, album: number | null, compared: AlbumComparison, lacked: ReadonlySet<string>): void {
+  const { audit, images } = tx
   for (const { remote_id } of compared.inPlace) audit.remove('changed', remote_id)
   for (const finding of compared.findings) audit.put(finding)
-  for (const each of compared.altered) images.listed(each)
+  for (const each of compared.altered) listedAltered(tx, each)
   // An image that this audit has found in another album is not missing.
   for (const { id, remote_id, name } of compared.missing) {
     const instead = compared.instead.get(id)

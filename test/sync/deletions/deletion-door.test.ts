@@ -50,8 +50,13 @@ describe('the door to DELETE', () => {
     const senders = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
       name => name.endsWith('.ts') && /\.delete(Image|Album)\(/.test(readFileSync(join(src, name), 'utf8')),
     )
-    // own-account passes the calls of the engine on, once the key is known to belong to the recorded account.
-    expect(senders.sort()).toEqual(['daemon/state/own-account.ts', 'sync/deletions/send-delete.ts'])
+    // own-account passes the calls of the engine on, once the key is known to belong to the recorded account. The client passes
+    // them on, once HTTP is loaded.
+    expect(senders.sort()).toEqual([
+      'daemon/state/own-account.ts',
+      'remote/client.ts',
+      'sync/deletions/send-delete.ts',
+    ])
   })
 
   it('writes the intent down before the request leaves', async () => {

@@ -41,10 +41,10 @@ it('what can be sent while a credential lives is mirrored, though eight at once 
 
 it('a machine that slept with a credential asks for another one at once', async () => {
   let asleep = 0
-  const { workshop, host, pass } = await openPromising(1, 50, { wall: () => Date.now() + asleep })
+  const { workshop, host, pass } = await openPromising(1, 1500, { wall: () => Date.now() + asleep })
   const requestUpload: ImageHost['requestUpload'] = async (...args) => {
     const granted = await host.requestUpload(...args)
-    if (asleep === 0) await setTimeout(60)
+    if (asleep === 0) await setTimeout(1600)
     asleep = 3_600_000
     return granted
   }
