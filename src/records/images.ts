@@ -1,5 +1,5 @@
 import type { Tx } from '../synced/synced.ts'
-import type { Bytes, ImageRow } from '../synced/tables/images.ts'
+import type { Altered, Bytes, ImageRow } from '../synced/tables/images.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
 import { noteDeleted } from './history.ts'
@@ -53,6 +53,17 @@ export function proved(tx: Tx, { id }: ImageRow, bytes: Bytes, cdnUrl: string): 
       writeFile(tx, 'proved', file.state, { ...file, state: 'synced', since: null })
 }
 
+/** What a restore gets of an image, in other bytes than the host was sent. */
+export type Restored = Altered & { remote_id: string }
+
+/** A restore is about to write these. From now on a file with these bytes is the image's picture. */
+export function given(tx: Tx, restored: readonly Restored[]): void {
+  for (const { remote_id, ...bytes } of restored) {
+    const image = tx.images.byRemoteId(remote_id)
+    if (image) tx.images.give({ id: image.id, ...bytes })
+  }
+}
+
 /** The host lists the image in `album` (null is the root), so this album is recorded. */
 export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): void {
   tx.images.moved({ id: image.id, album })
@@ -81,6 +92,7 @@ function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason, wasVersi
   tx.journal.forgetImage(image.id)
   tx.escrow.takeBack(image.id)
   tx.audit.remove('gone', image.remote_id)
+  const given = tx.images.given(image)
   tx.images.remove(image.id)
-  bytesGivenUp(tx, image.hash)
+  for (const { hash } of given) bytesGivenUp(tx, hash)
 }

@@ -290,7 +290,8 @@ function usesImage(
     state,
     since: null,
     image: image.id,
-    hash: open.hash,
+    // A restore may have written it in other bytes. It is the image's picture all the same.
+    hash: image.hash,
     flat,
   } as const
   settle(tx, 'stored', file, row)

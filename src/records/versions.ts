@@ -66,7 +66,7 @@ export function versionStart(
   hash: Buffer,
   now: Millis,
 ): Millis {
-  const held = images.heldSince(hash) ?? now
+  const held = images.heldSince({ hash }) ?? now
   // A file that changed while it waited has waited for longer than it has had these bytes.
   const found = since === null ? now : ledgerTime({ meta }, since)
   return Math.min(now, Math.max(held, found, ledgerTime({ meta }, Math.ceil(ctime / 1000))))

@@ -306,17 +306,8 @@ ALTER TABLE contents ADD COLUMN others INTEGER NOT NULL DEFAULT 0;
 DELETE FROM meta WHERE key = 'others';
 `
 
-/** Few pictures ever lose their image, so those are found without a look at the whole history. */
-const LOST_IMAGES = "CREATE INDEX history_lost ON history (mirror, path) WHERE event = 'lost';"
-
 /** Images that stay for good are few among all, and a new picture may be one of theirs. */
 const KEPT_IMAGES = 'CREATE INDEX images_kept ON images (size) WHERE kept = 1;'
-
-/** An ignore rule does what the accepted failures did. */
-const NO_ACCEPTED_FAILURES = 'DROP TABLE accepted;'
-
-/** A picture stays flat until it changes, whatever made it so. */
-const ONE_WAY_TO_LIE_FLAT = 'UPDATE files SET flat = 1 WHERE flat = 2;'
 
 /** What earlier versions learned of the host: how pictures are declared, and between which times its days begin. */
 const LEARNED_READINGS = `
@@ -380,10 +371,13 @@ export const STEPS = [
   ACCEPTED_FAILURES,
   VERSIONS,
   OTHERS_IMAGES,
-  LOST_IMAGES,
+  // Few pictures ever lose their image, so those are found without a look at the whole history.
+  "CREATE INDEX history_lost ON history (mirror, path) WHERE event = 'lost';",
   KEPT_IMAGES,
-  NO_ACCEPTED_FAILURES,
-  ONE_WAY_TO_LIE_FLAT,
+  // An ignore rule does what the accepted failures did.
+  'DROP TABLE accepted;',
+  // A picture stays flat until it changes, whatever made it so.
+  'UPDATE files SET flat = 1 WHERE flat = 2;',
   LEARNED_READINGS,
   FOLDER_IDENTITY,
   WAITS,
@@ -397,4 +391,8 @@ export const STEPS = [
      (SELECT folder, name FROM failures WHERE code = 'PICTURE_INCOMPLETE');`,
   // Image data tell the same picture from others where the host does not deliver what was sent.
   'ALTER TABLE images ADD COLUMN data TEXT; ALTER TABLE images ADD COLUMN listed TEXT;',
+  // What a restore has written where the host delivers other bytes than it was sent: a file with them is the image's picture.
+  `CREATE TABLE delivered (image INTEGER NOT NULL REFERENCES images ON DELETE CASCADE, hash BLOB NOT NULL,
+     size INTEGER NOT NULL, how TEXT NOT NULL, turned INTEGER NOT NULL, PRIMARY KEY (hash, image)) STRICT, WITHOUT ROWID;
+   CREATE INDEX delivered_of_image ON delivered (image, size);`,
 ]

@@ -100,6 +100,13 @@ export function openSynced(db: Db, options: SyncedOptions = {}): Synced {
       return value
     },
     close() {
+      // While another process or a restore reads, SQLite would leave the log, as after a crash.
+      try {
+        db.pragma('busy_timeout = 0')
+        db.pragma('wal_checkpoint(TRUNCATE)')
+      } catch {
+        // The log stays, and holds what the file lacks.
+      }
       log.close()
       db.close()
     },

@@ -62,7 +62,7 @@ it('a file may have the bytes of an image when it has their size and no other ha
   const [hash, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   const isLike = (of: Pick<FileRow, 'hash' | 'size' | 'state'>) => {
     synced.files.put({ ...FILE, ...of, folder, name: 'a' })
-    return synced.files.openLike({ name: 'a', hash, size: 5 }) !== undefined
+    return synced.files.openLike({ id: 1, name: 'a', hash, size: 5 }) !== undefined
   }
   expect(isLike({ hash: null, size: 5, state: 'pending' })).toBe(true)
   expect(isLike({ hash, size: 5, state: 'failed' })).toBe(true)

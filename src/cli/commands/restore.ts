@@ -3,7 +3,7 @@ import { readAuthorities } from '../../config/host-access.ts'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import type { previewMoment } from '../../daemon/restore/from-moment.ts'
-import type { Note, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
+import type { Note, RecordGiven, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { because, inWords } from '../../words/reasons.ts'
@@ -81,7 +81,11 @@ export const restoreCommand = configCommand(
       progress.end()
       const { missing, unread, older, stopped, interrupted } = report
       const isWhole =
-        missing + unread === 0 && older === 0 && report.gap === null && stopped === null && !interrupted
+        missing + unread + older + report.encoded === 0 &&
+        report.not_recorded === null &&
+        report.gap === null &&
+        stopped === null &&
+        !interrupted
       const exitCode = isWhole ? EXIT.inSync : EXIT.left
       if (json) printJson({ problems, exit_code: exitCode, folder: resolve(folder), ...report })
       else if (!quiet || !isWhole) {
@@ -131,7 +135,22 @@ async function restoreFor(config: Config, asked: Asked): Promise<Restore> {
   if (given !== undefined) return restoreAt(config, asked, { given, mirrors, ca })
   const { restoreMirrors } = await import('../../daemon/restore/from-records.ts')
   const request = { folder, mirrors, deleted, ca }
-  return (emit, interruption) => restoreMirrors(config, request, emit, interruption)
+  return (emit, interruption) =>
+    restoreMirrors(
+      config,
+      { ...request, recordGiven: recordingIn(config, interruption.cut) },
+      emit,
+      interruption,
+    )
+}
+
+/** Records by the daemon, or by this process where none runs. */
+function recordingIn(config: Config, cut: AbortSignal): RecordGiven {
+  return async restored => {
+    const { carryOut } = await import('../carry-out.ts')
+    const pictures = restored.map(({ hash, ...picture }) => ({ ...picture, hash: hash.toString('hex') }))
+    await carryOut(config, 'given', { pictures }, { stop: cut, cut })
+  }
 }
 
 async function restoreAt(
@@ -158,7 +177,12 @@ async function restoreAt(
   }
   if (place && !yes && !json) await askFirst(folder, () => fromMoment.previewMoment(config, request))
   return (emit, interruption) =>
-    fromMoment.restoreMoment(config, { folder, mirrors, at, ca }, emit, interruption)
+    fromMoment.restoreMoment(
+      config,
+      { folder, mirrors, at, ca, recordGiven: recordingIn(config, interruption.cut) },
+      emit,
+      interruption,
+    )
 }
 
 /** Asks a person at a terminal whether to restore into a mirror. Throws Problem when the answer is no. */
@@ -304,6 +328,14 @@ function reportInWords(
         `left out: deleted ${asked.isWaiting ? 'or perhaps renamed here,' : 'here'} and still on the host; --deleted restores them too`,
       )
   }
+  add(report.stripped, 'of them without the metadata that they had: so the host delivers them')
+  add(report.turned, 'of them may lie on their side, because only their metadata said how they are turned')
+  add(report.packed, 'of them packed anew by the host, whose pixels could not be compared')
+  add(report.encoded, 'of them not the originals: the host has encoded them anew')
+  if (report.not_recorded !== null)
+    lines.push(
+      `what the host has altered could not be recorded, and would be sent again: ${report.not_recorded}`,
+    )
   if (at !== null) lines.push(...thenInWords(report, at))
   add(replaced, `${replacedFiles(replaced)} in ${folder}/.albumd-replaced now`)
   lines.push(...unknownInWords(report))

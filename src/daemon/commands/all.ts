@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../protocol/clock.ts'
+import { given, type Restored } from '../../records/images.ts'
 import type { SharedAccount } from '../../shared/account.ts'
 import type { AlbumClaims } from '../../shared/claims.ts'
 import type { Interruption, Scope } from '../../sync/pass-request.ts'
@@ -39,6 +40,28 @@ export const resumeCommand: Command<object, { paused: Pause | null }> = {
   },
 }
 
+/** What a restore is about to write, where the host delivers other bytes than it was sent. `hash`: in hexadecimal digits. */
+const givenCommand: Command<{ pictures: (Omit<Restored, 'hash'> & { hash: string })[] }, object> = {
+  request: z => {
+    const [how, turned] = [z.enum(['stripped', 'packed', 'encoded']), z.literal([0, 1])]
+    const picture = z.strictObject({
+      remote_id: z.string(),
+      hash: z.hex().length(64),
+      size: z.int(),
+      how,
+      turned,
+    })
+    return z.strictObject({ pictures: z.array(picture) })
+  },
+  atOnce: true,
+  isSilent: true,
+  async carryOut({ synced }, { pictures }) {
+    const restored = pictures.map(({ hash, ...picture }) => ({ ...picture, hash: Buffer.from(hash, 'hex') }))
+    await synced.commit(tx => given(tx, restored))
+    return {}
+  },
+}
+
 /** Takes the albums of the mirrors from machines that are gone. `albums`: the albums that this machine has now. */
 const takeAlbumCommand: Command<object, { albums: string[] }> = {
   request: z => z.strictObject({}),
@@ -61,6 +84,7 @@ export const commands = {
   deletions: deletionsCommand,
   trust: trustCommand,
   take_album: takeAlbumCommand,
+  given: givenCommand,
   pause: pauseCommand,
   resume: resumeCommand,
 }

@@ -41,6 +41,8 @@ export interface Command<Request, Result> {
   needsHost?: boolean
   /** The command only records something: it does not wait for the pass under way, and any config may give it. */
   atOnce?: boolean
+  /** The pass under way needs not end after such a command. */
+  isSilent?: boolean
   /** Called when a daemon is given the command, before the command's turn. */
   given?(engine: Engine): void
   carryOut(context: CommandContext, request: Request): Promise<Result>

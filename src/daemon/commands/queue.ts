@@ -100,7 +100,7 @@ export class CommandQueue {
 
   /** Resolves with the command's result. Rejects with Refused, or with the command's error. */
   async ask<Request, Result>(
-    { carryOut, given, atOnce, needsHost }: Omit<Command<Request, Result>, 'request'>,
+    { carryOut, given, atOnce, isSilent, needsHost }: Omit<Command<Request, Result>, 'request'>,
     request: Request,
     { output = SILENT, left, config: theirs = null, taken = () => {}, begun = () => {} }: Asker = {},
   ): Promise<Result> {
@@ -128,7 +128,7 @@ export class CommandQueue {
       }
     }
     if (this.#closed?.code === ENDED.code) reject(this.#closed)
-    else if (atOnce && this.#session) void start().then(() => this.#asked.ring())
+    else if (atOnce && this.#session) void start().then(() => isSilent || this.#asked.ring())
     else {
       this.#queue.push({ start, refuse: reject, left, output })
       this.#asked.ring()

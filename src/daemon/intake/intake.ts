@@ -86,7 +86,7 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
         if (begun.size === 0) throw new NotPossible(`${name} is empty`)
         const wanted = { known: { size: begun.size, sha256: sum.digest() }, mtime: null }
         for (const to of await readdir(root))
-          if (isNumbered(to, name) && (await files.sizeThere({ ...wanted, to }).catch(another)) !== null)
+          if (isNumbered(to, name) && (await files.there({ ...wanted, to }).catch(another)) !== null)
             return at(to)
         let n = 0
         for (let isPut = false; !isPut; ) {

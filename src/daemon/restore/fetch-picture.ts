@@ -4,38 +4,48 @@ import type { ListedImage } from '../../protocol/records.ts'
 import type { Downloaded, Downloads } from '../../remote/download.ts'
 import { backoffMs } from '../../remote/gate/outage.ts'
 import { dimensionsFit, featuresOf, mostBytes } from '../../sync/listing/index.ts'
+import type { Given } from '../../synced/tables/images.ts'
 import { inWords } from '../../words/reasons.ts'
+import { alterationOf, mayBeAltered } from './altered.ts'
 import { PictureProblem } from './picture-problem.ts'
-import { type BegunFile, type Known, sizeIs } from './place-files.ts'
+import { type BegunFile, bytesOf, type Known, SENT, sizeIs } from './place-files.ts'
 
 const TRIES = 5
 const PATIENCE = { random: Math.random, maxDelayMs: 10_000 }
 
-/** The most bytes that are fetched of an image that is listed without a size. */
+/** The most bytes that are fetched of an image that is listed without a size, and of one that the host may have altered. */
 const MOST_UNKNOWN = 2 ** 32
+const MOST_ALTERED = 64 * 2 ** 20
 
-/** Fetches a picture into a file and compares it. False: `signal` ended it. Throws PictureProblem and the disk's errors. */
+/** Fetches a picture into a file and compares it. Null: `signal` ended it. Throws PictureProblem and the disk's errors. */
 export async function fetchPicture(
   downloads: Downloads,
   url: string,
   known: Known,
   file: BegunFile,
   signal: AbortSignal,
-): Promise<boolean> {
-  const size = 'listed' in known ? Math.ceil(mostBytes(known.listed.size ?? '') ?? MOST_UNKNOWN) : known.size
+): Promise<Given | null> {
+  const size = mostOf(known)
   for (let tries = 1; ; tries++) {
     const take = (chunk: Uint8Array) => file.write(chunk)
     const got = await downloads.fetch({ url, size, afresh: tries > 1, take }, signal)
-    if (!got.ok && got.code === 'CANCELLED') return false
-    const problem = await problemOf(got, known, file)
-    if (problem === null) return true
+    if (!got.ok && got.code === 'CANCELLED') return null
+    const problem = await compared(got, known, file)
+    if (!(problem instanceof PictureProblem)) return problem
     // A cache on the way may have given the wrong answer, so from the second try on caches are asked to fetch anew.
     if (tries >= triesFor(problem)) throw problem
     file.empty()
     const asked = got.ok ? got.retryAfterMs : null
     if (problem.isOutage) await systemClock.sleep(backoffMs(tries, asked, PATIENCE), signal)
-    if (signal.aborted) return false
+    if (signal.aborted) return null
   }
+}
+
+/** How many bytes are fetched of a picture at most. A host that encodes pictures anew may make them larger. */
+function mostOf(known: Known): number {
+  if ('listed' in known) return Math.ceil(mostBytes(known.listed.size ?? '') ?? MOST_UNKNOWN)
+  const most = Math.max(...bytesOf(known).map(({ size }) => size))
+  return known.image && mayBeAltered(known.image) ? Math.max(most, MOST_ALTERED) : most
 }
 
 function triesFor({ code, isOutage }: PictureProblem): number {
@@ -43,21 +53,27 @@ function triesFor({ code, isOutage }: PictureProblem): number {
   return isOutage ? TRIES : 2
 }
 
-/** What is wrong with a download. Null: `file` holds the picture. */
-async function problemOf(
+/** What a download has brought into `file`, or what is wrong with it. */
+async function compared(
   got: Exclude<Downloaded, { code: 'CANCELLED' }>,
   known: Known,
   file: BegunFile,
-): Promise<PictureProblem | null> {
+): Promise<Given | PictureProblem> {
   if (!got.ok) {
     const isOutage = got.code !== 'HOST_ADDRESS' && got.code !== 'OTHER_BYTES'
     return new PictureProblem(got.code, inWords(got.message), isOutage)
   }
   const { status } = got
   if (status === 200) {
-    const fault =
-      'listed' in known ? await unlikeListed(known.listed, got.size, file) : otherBytes(known, got)
-    return fault === null ? null : new PictureProblem('OTHER_BYTES', fault)
+    const { size, sha256: hash } = got
+    if ('listed' in known) {
+      const fault = await unlikeListed(known.listed, size, file)
+      return fault === null ? { hash, size, ...SENT } : new PictureProblem('OTHER_BYTES', fault)
+    }
+    const same = bytesOf(known).find(bytes => bytes.hash.equals(hash))
+    if (same) return same
+    const altered = known.image ? await alterationOf(known.image, file) : null
+    return altered ? { hash, size, ...altered } : new PictureProblem('OTHER_BYTES', otherBytes(known, got))
   }
   if (status === 404 || status === 410)
     return new PictureProblem('NOT_FOUND', `the host does not have the image (${status})`)
@@ -72,10 +88,9 @@ async function problemOf(
 }
 
 function otherBytes(
-  { size, sha256, isLinked = false }: Extract<Known, { sha256: Buffer }>,
-  got: { size: number; sha256: Buffer },
-): string | null {
-  if (got.sha256.equals(sha256)) return null
+  { size, isLinked = false }: Extract<Known, { sha256: Buffer }>,
+  got: { size: number },
+): string {
   const delivered =
     got.size > size
       ? `more than the ${size} bytes that are recorded`

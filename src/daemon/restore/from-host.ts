@@ -1,6 +1,7 @@
 import { keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Millis, systemClock } from '../../protocol/clock.ts'
+import { given } from '../../records/images.ts'
 import type { ImageHost } from '../../remote/host.ts'
 import { belowBase, deliveryAddresses, type WholeWalk, walkEverything } from '../../sync/listing/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
@@ -10,8 +11,16 @@ import { inWords } from '../../words/reasons.ts'
 import { Refused } from '../commands/command.ts'
 import { type Access, openHostToAsk } from '../engine/remote.ts'
 import { claimWhenFree } from '../state/claim.ts'
-import { reading } from '../state/state.ts'
-import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
+import { openClaimed, reading } from '../state/state.ts'
+import { recordedImage } from './altered.ts'
+import {
+  type Due,
+  fillFolder,
+  type RecordGiven,
+  type RestoreEvent,
+  type RestoreReport,
+  type Source,
+} from './restore.ts'
 import { safeName, type TargetFolder } from './target-folder.ts'
 
 type ListedImage = WholeWalk['images'][number]
@@ -28,11 +37,19 @@ export async function restoreFromHost(
   say: (line: string) => void,
 ): Promise<RestoreReport> {
   const claim = await claimWhenFree(config, { stop: interruption.stop, say })
+  const recordGiven: RecordGiven = async restored => {
+    const { synced, close } = openClaimed(config, claim, say)
+    try {
+      await synced.commit(tx => given(tx, restored))
+    } finally {
+      close()
+    }
+  }
   try {
     return await reading(config, synced => {
       const open = (target: TargetFolder) =>
         listedImages(config, access, synced, target, emit, interruption.stop)
-      const request = { folder, mirrors: 'all that the host lists', ca: access.ca } as const
+      const request = { folder, mirrors: 'all that the host lists', ca: access.ca, recordGiven } as const
       return fillFolder(config, request, open, emit, interruption)
     })
   } finally {
@@ -64,7 +81,9 @@ async function listedImages(
     const picture = {
       to,
       url,
-      known: isProof ? { size: recorded.size, sha256: recorded.hash } : { listed: image },
+      known: isProof
+        ? { size: recorded.size, sha256: recorded.hash, image: recordedImage(synced, recorded) }
+        : { listed: image },
       mtime: file ? file.mtime : ms && ms * 1000,
       note: isProof ? ('proved' as const) : ('unproved' as const),
     }

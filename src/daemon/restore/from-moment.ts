@@ -59,7 +59,7 @@ export function placeInMirror({ mirrors }: Config, folder: string): PlaceInMirro
  * and may run beside a daemon. Throws NotPossible, LockedError and StateError. */
 export function restoreMoment(
   config: Config,
-  { folder, mirrors, at, ca }: MomentRequest,
+  { folder, mirrors, at, ca, recordGiven }: MomentRequest,
   emit: (event: RestoreEvent) => void,
   interruption: Interruption,
 ): Promise<RestoreReport> {
@@ -89,6 +89,7 @@ export function restoreMoment(
         at: at.given,
         place: place && { ...place, was: whatWas(synced, rows, place.path, moment) },
         ca,
+        recordGiven,
       },
       open,
       emit,
@@ -109,7 +110,7 @@ export function restoreMoment(
 /** What `restoreMoment` brings back: the time, how many pictures, and how many and how many bytes are fetched at most. */
 export function previewMoment(
   config: Config,
-  request: Omit<MomentRequest, 'ca'>,
+  request: Omit<MomentRequest, 'ca' | 'recordGiven'>,
 ): Promise<{ moment: number; pictures: number; toFetch: number; bytes: number }> {
   return reading(config, async synced => {
     const { place, rows, moment } = await wantedThen(config, synced, request)
@@ -128,7 +129,7 @@ export function previewMoment(
 async function wantedThen(
   config: Config,
   synced: Synced,
-  { folder, mirrors, at }: Omit<MomentRequest, 'ca'>,
+  { folder, mirrors, at }: Omit<MomentRequest, 'ca' | 'recordGiven'>,
 ) {
   const place = placeInMirror(config, folder)
   if (!place) refuseLinkOut(config, resolve(folder))

@@ -14,7 +14,15 @@ import { NotPossible } from '../commands/command.ts'
 import { stateFiles } from '../state/claim.ts'
 import { areOlder } from '../state/records.ts'
 import { reading } from '../state/state.ts'
-import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
+import { recordedImage } from './altered.ts'
+import {
+  type Due,
+  fillFolder,
+  type RecordGiven,
+  type RestoreEvent,
+  type RestoreReport,
+  type Source,
+} from './restore.ts'
 
 export interface RestoreRequest {
   folder: string
@@ -24,6 +32,7 @@ export interface RestoreRequest {
   deleted: boolean
   /** The host's certificate authorities as PEM. Null: the authorities that Node knows. */
   ca: string | null
+  recordGiven: RecordGiven
 }
 
 /** Fills an empty folder with the mirrors' pictures, or goes on where an earlier run ended. Needs no API key, and may run
@@ -122,7 +131,12 @@ export function recordedPictures(
       picture: {
         to,
         url: image.cdn_url ?? addressOf(image.remote_id, image.name),
-        known: { size: version.size, sha256: version.hash, isLinked },
+        known: {
+          size: version.size,
+          sha256: version.hash,
+          isLinked,
+          image: recordedImage(synced, image),
+        },
         mtime: version.mtime,
         note: isOlder ? 'older' : isLinked ? 'proved' : null,
         ...(isThere && { isThere }),

@@ -17,20 +17,32 @@ import type { ByteSource } from '../../protocol/picture/byte-reader.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import { sizeFits } from '../../sync/listing/index.ts'
 import { folderAbove, nameOf } from '../../sync/tree-path.ts'
+import type { Given } from '../../synced/tables/images.ts'
+import type { RecordedImage } from './altered.ts'
 import { PictureProblem } from './picture-problem.ts'
 import { safeName, type TargetFolder } from './target-folder.ts'
 
-/** What is known of a picture: its hash, or only what the host lists. `isLinked`: it was found by name and size alone. */
-export type Known = { size: number; sha256: Buffer; isLinked?: boolean } | { listed: ListedImage }
+/** What is known of a picture: its hash, or only what the host lists. `isLinked`: it was found by name and size alone.
+ * `image`: what tells the picture where the host delivers other bytes than it was sent. */
+export type Known =
+  | { size: number; sha256: Buffer; isLinked?: boolean; image?: RecordedImage }
+  | { listed: ListedImage }
 
-/** The picture's size in bytes; 0 when only a listing has it. */
-export function sizeOf(known: Known): number {
-  return 'listed' in known ? 0 : known.size
+/** How large a picture is as it is delivered, and how the host has altered it. */
+export type Delivered = Pick<Given, 'size' | 'how' | 'turned'>
+/** Of bytes that the host was sent. */
+export const SENT = { how: null, turned: 0 } as const
+
+/** The bytes that are known to be the picture. None where only a listing tells of it. */
+export function bytesOf(known: Known): Given[] {
+  if ('listed' in known) return []
+  return known.image?.bytes ?? [{ hash: known.sha256, size: known.size, ...SENT }]
 }
 
 /** Whether a file of so many bytes can be the picture. */
 export function sizeIs(known: Known, size: number): boolean {
-  return 'listed' in known ? sizeFits(known.listed.size ?? '', size) : size === known.size
+  if ('listed' in known) return sizeFits(known.listed.size ?? '', size)
+  return bytesOf(known).some(bytes => bytes.size === size)
 }
 
 /** Where a picture must be on the disk, and what it must be. */
@@ -60,22 +72,28 @@ export class PlaceFiles {
     this.#aside = aside
   }
 
-  /** The picture's size when it is there with the known bytes (its mtime is then set); null: nothing, or a file to put
-   * aside. Throws PictureProblem where something else is. */
-  async sizeThere({ to, known, mtime, isThere }: Wanted): Promise<number | null> {
-    if (isThere?.() && isReal(dirname(join(this.root, to)))) return sizeOf(known)
+  /** The picture when it is there with known bytes (its mtime is then set); null: nothing, or a file to put aside. Throws
+   * PictureProblem where something else is. */
+  async there({ to, known, mtime, isThere }: Wanted): Promise<Delivered | null> {
+    const ofSize = (size: number): Delivered => {
+      const { how, turned } = bytesOf(known).find(each => each.size === size) ?? SENT
+      return { size, how, turned }
+    }
+    if (isThere?.() && isReal(dirname(join(this.root, to))))
+      return ofSize((await lstat(join(this.root, to))).size)
     const file = await this.#fullPath(to)
     const stats = await lstat(file).catch(absent)
     if (stats === null) return null
     if (!stats.isFile() || !sizeIs(known, stats.size)) return this.#another()
     // Only a complete file gets the picture's modification time, so an earlier run has finished this one.
     const isFinished = this.#aside === null && Math.round(stats.mtimeMs * 1000) === mtime
-    if ('listed' in known || isFinished) return stats.size
+    if ('listed' in known || isFinished) return ofSize(stats.size)
     const handle = await openThere(file)
     try {
       const sum = createHash('sha256')
-      for await (const chunk of bytesOf(handle)) sum.update(chunk)
-      if (!sum.digest().equals(known.sha256)) return this.#another()
+      for await (const chunk of chunksOf(handle)) sum.update(chunk)
+      const hash = sum.digest()
+      if (!bytesOf(known).some(bytes => bytes.hash.equals(hash))) return this.#another()
       // The bytes are the picture's. Only its owner may set the time, and nobody on a disk that is mounted read-only.
       if (mtime !== null)
         await setTime(handle, mtime).catch((error: NodeJS.ErrnoException) => {
@@ -84,7 +102,7 @@ export class PlaceFiles {
     } finally {
       await handle.close()
     }
-    return stats.size
+    return ofSize(stats.size)
   }
 
   /** Something else than the picture is at its path. */
@@ -149,7 +167,7 @@ export class PlaceFiles {
     try {
       const copy = await this.begin()
       try {
-        for await (const chunk of bytesOf(from)) copy.write(chunk)
+        for await (const chunk of chunksOf(from)) copy.write(chunk)
         await copy.complete(Math.round(there.mtimeMs * 1000))
         await moveTo(copy.path, aside)
       } finally {
@@ -303,7 +321,7 @@ function openThere(path: string): Promise<FileHandle> {
   return open(path, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK).catch(unread(THERE))
 }
 
-async function* bytesOf(there: FileHandle): AsyncGenerator<Uint8Array> {
+async function* chunksOf(there: FileHandle): AsyncGenerator<Uint8Array> {
   try {
     yield* there.createReadStream({ autoClose: false })
   } catch (error) {

@@ -1,10 +1,12 @@
 import type { Config } from '../../config/schema.ts'
+import type { Restored } from '../../records/images.ts'
 import { type Downloads, openDownloads } from '../../remote/download.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
+import type { Given } from '../../synced/tables/images.ts'
 import type { RecordsGap } from '../state/records.ts'
 import { fetchPicture } from './fetch-picture.ts'
 import { diskProblem, type MissingCode, PictureProblem } from './picture-problem.ts'
-import { PlaceFiles, type Wanted } from './place-files.ts'
+import { type Delivered, type Known, PlaceFiles, type Wanted } from './place-files.ts'
 import { isSafePath, openTarget, type TargetFolder, type TargetRequest } from './target-folder.ts'
 
 /** What a restore says. Sizes are in bytes. `message`: one line for a person. */
@@ -68,6 +70,16 @@ export interface RestoreReport extends Record<Note, number> {
   state_is_older: boolean
   /** How many images of no record the last audit has found on the host. They are in none of these counts. */
   unrecorded: number
+  /** How many pictures come without the metadata that they were sent with, since the host delivers them so. */
+  stripped: number
+  /** How many of these may lie on their side, because only the metadata said how they are to be turned. */
+  turned: number
+  /** How many pictures the host has packed anew. Their pixels can't be compared, but are the same as far as it is known. */
+  packed: number
+  /** How many pictures the host has encoded anew: they are not the originals. */
+  encoded: number
+  /** Why some of these could not be recorded, so that they would be sent again. Null: all are recorded. */
+  not_recorded: string | null
   /** Why the restore stopped by itself, in one line. Null: the restore did not stop by itself. */
   stopped: string | null
   /** A person stopped the restore before each picture was tried. */
@@ -112,11 +124,14 @@ export interface Source {
 /** More downloads at once would slow down others, and one disk would hardly be faster. */
 const CONCURRENCY_MAX = 8
 
+/** Records what is about to be written in other bytes than the host was sent, so that nothing of it is sent again. */
+export type RecordGiven = (restored: readonly Restored[]) => Promise<void>
+
 /** Fills an empty folder with what a source names, or goes on. `ca`: PEM, or null. Throws NotPossible, LockedError,
  * StateError, and what `openSource` throws. */
 export async function fillFolder(
   config: Config,
-  { ca, ...request }: TargetRequest & { ca: string | null },
+  { ca, recordGiven, ...request }: TargetRequest & { ca: string | null; recordGiven: RecordGiven },
   openSource: (target: TargetFolder) => Source | Promise<Source>,
   emit: (event: RestoreEvent) => void,
   interruption: Interruption,
@@ -130,7 +145,13 @@ export async function fillFolder(
   let isComplete = false
   let report: RestoreReport | null = null
   try {
-    const restore = new Restore(await openSource(target), downloads, new PlaceFiles(target), emit)
+    const restore = new Restore(
+      await openSource(target),
+      downloads,
+      new PlaceFiles(target),
+      emit,
+      recordGiven,
+    )
     report = await restore.run(Math.min(CONCURRENCY_MAX, config.uploads.concurrency), interruption)
     isComplete =
       report.missing - restore.lost + report.unread === 0 && report.stopped === null && !report.interrupted
@@ -154,6 +175,10 @@ class Restore {
   readonly #downloads: Downloads
   readonly #files: PlaceFiles
   readonly #emit: (event: RestoreEvent) => void
+  readonly #recordGiven: RecordGiven
+  /** What is recorded next, with all that comes until its turn. */
+  #next: { restored: Restored[]; recorded: Promise<void> } | null = null
+  #recording: Promise<unknown> = Promise.resolve()
   readonly #report: RestoreReport = {
     restored: 0,
     there: 0,
@@ -176,6 +201,11 @@ class Restore {
     gap: null,
     state_is_older: false,
     unrecorded: 0,
+    stripped: 0,
+    turned: 0,
+    packed: 0,
+    encoded: 0,
+    not_recorded: null,
     stopped: null,
     interrupted: false,
     mirror_waits: false,
@@ -184,11 +214,18 @@ class Restore {
   /** Missing pictures that no later run can bring back. A host that answers 404 may answer otherwise later. */
   lost = 0
 
-  constructor(source: Source, downloads: Downloads, files: PlaceFiles, emit: (event: RestoreEvent) => void) {
+  constructor(
+    source: Source,
+    downloads: Downloads,
+    files: PlaceFiles,
+    emit: (event: RestoreEvent) => void,
+    recordGiven: RecordGiven,
+  ) {
     this.#source = source
     this.#downloads = downloads
     this.#files = files
     this.#emit = emit
+    this.#recordGiven = recordGiven
   }
 
   async run(concurrency: number, { stop, cut }: Interruption): Promise<RestoreReport> {
@@ -250,30 +287,56 @@ class Restore {
 
   async #place(shown: Shown, picture: Picture, cut: AbortSignal): Promise<void> {
     if (!isSafePath(picture.to)) throw new PictureProblem('UNSAFE_NAME', 'the name leads out of the folder')
-    const there = await this.#files.sizeThere(picture)
+    const there = await this.#files.there(picture)
     if (there !== null) return this.#done(shown, picture, there, true)
     const { url, known } = picture
     if (url === null) throw new PictureProblem('NO_ADDRESS', this.#source.noAddress)
     const begun = await this.#files.begin()
     try {
-      const isFetched = await fetchPicture(this.#downloads, url, known, begun, cut).catch(error => {
+      const fetched = await fetchPicture(this.#downloads, url, known, begun, cut).catch(error => {
         if (error instanceof PictureProblem) this.#count(error)
         throw error
       })
-      if (!isFetched) {
+      if (fetched === null) {
         this.#report.untried++
         return
       }
       this.#outagesInARow = 0
+      await this.#given(known, fetched)
       if (await this.#files.finish(begun, picture)) this.#report.replaced++
-      this.#done(shown, picture, begun.size, false)
+      this.#done(shown, picture, fetched, false)
     } finally {
       await begun.close()
     }
   }
 
-  #done(shown: Shown, { note }: Picture, size: number, there: boolean): void {
+  /** Records what is about to be written, unless it is known. A picture that can't be recorded is restored all the same. */
+  async #given(known: Known, given: Given): Promise<void> {
+    const image = 'listed' in known ? null : known.image
+    if (given.how === null || !image || image.bytes.includes(given)) return
+    this.#next ??= this.#recordNext()
+    this.#next.restored.push({ remote_id: image.remote_id, ...given })
+    try {
+      if (this.#report.not_recorded === null) await this.#next.recorded
+    } catch (error) {
+      this.#report.not_recorded ??= (error as Error).message
+    }
+  }
+
+  #recordNext() {
+    const restored: Restored[] = []
+    const recorded = this.#recording.then(() => {
+      this.#next = null
+      return this.#recordGiven(restored)
+    })
+    this.#recording = recorded.catch(() => {})
+    return { restored, recorded }
+  }
+
+  #done(shown: Shown, { note }: Picture, { size, how, turned }: Delivered, there: boolean): void {
     const report = this.#report
+    if (how !== null) report[how]++
+    report.turned += turned
     if (there) report.there++
     else {
       report.restored++

@@ -137,9 +137,10 @@ export class Uploader {
     }
   }
 
-  /** Whether an image has these bytes and is on the host. An open intent to delete it may have been carried out. */
+  /** Whether an image has these bytes, or a restore got it in these, and it is on the host. An open intent to delete it may have been carried out. */
   #isThere(image: ImageRow, hash: Buffer): boolean {
-    return image.hash.equals(hash) && !this.#run.synced.journal.deletionOf(image.id)
+    const { images, journal } = this.#run.synced
+    return images.byHash(hash).some(({ id }) => id === image.id) && !journal.deletionOf(image.id)
   }
 
   #wasSent({ file }: UploadJob, hash: Buffer): boolean {

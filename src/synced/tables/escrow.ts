@@ -3,6 +3,7 @@ import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import { isBelow } from '../queries.ts'
 import { openLike, withBytes } from './files.ts'
+import { idsWith } from './images.ts'
 
 export interface EscrowRow {
   image: number
@@ -70,7 +71,8 @@ export interface ManyInFolder {
 /** Images that wait for their deletion. */
 export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }: Statements) {
   const pathOfBytes = value<[{ hash: Buffer; name: string }], string | undefined>(
-    `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +@hash AND reason = 'deleted'
+    `SELECT path FROM images JOIN escrow ON escrow.image = images.id
+     WHERE images.id IN ${idsWith('+@hash')} AND reason = 'deleted'
      ORDER BY name = @name DESC, since DESC LIMIT 1`,
   )
   const nextDue = value<[mirrors: string, now: Millis], number | null>(
@@ -78,10 +80,11 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
        AND NOT (due_at = 0 AND ifnull(many_until, 0) > +?)`,
   )
   // An image whose picture has moved, or may have moved, is not counted for the hold: see `records/moves.ts`.
-  const hasMoved = `EXISTS (
-    SELECT 1 FROM images AS lost CROSS JOIN ${withBytes('lost.hash')} WHERE lost.id = escrow.image)`
-  const losesBytes = `NOT ${hasMoved} AND NOT EXISTS (
-    SELECT 1 FROM images AS lost CROSS JOIN ${openLike('lost')} WHERE lost.id = escrow.image)`
+  const lies = (where: string) => `(EXISTS (
+    SELECT 1 FROM images AS lost CROSS JOIN ${where} WHERE lost.id = escrow.image) OR EXISTS (
+    SELECT 1 FROM delivered AS lost CROSS JOIN ${where} WHERE lost.image = escrow.image))`
+  const hasMoved = lies(withBytes('lost.hash'))
+  const losesBytes = `NOT ${hasMoved} AND NOT ${lies(openLike('lost'))}`
   const toHold = `mirror = +? AND ${inStates(ESCROW_TRANSITIONS.held.held)} AND ${losesBytes}`
   const toDelete = `
     (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,

@@ -40,7 +40,8 @@ export interface FileAtPath extends FileRow {
 
 /** A file that was not read yet, and is as large as its image, may still have the image's bytes. */
 export const mayBeSame = `files.hash IS NULL AND image IS NOT NULL
-     AND files.size = (SELECT images.size FROM images WHERE images.id = files.image)`
+     AND files.size IN (SELECT images.size FROM images WHERE images.id = files.image
+       UNION ALL SELECT delivered.size FROM delivered WHERE delivered.image = files.image)`
 
 /** The synced files with these bytes. An SQL text for FROM, as the next one. */
 export const withBytes = (hash: string) =>
@@ -95,7 +96,8 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
   )
   const ofUnusedSize = all<[OfMirrors & FileKey & { running: number }], FileRow>(
     `SELECT files.* FROM (SELECT size FROM images WHERE kept = 1
-         UNION SELECT images.size FROM escrow JOIN images ON images.id = escrow.image
+         UNION SELECT own.size FROM escrow JOIN (
+             SELECT id, size FROM images UNION ALL SELECT image, size FROM delivered) AS own ON own.id = escrow.image
            WHERE escrow.state <> 'held' AND due_at <= @running) AS unused
        CROSS JOIN files INDEXED BY files_open_by_size ON files.size = unused.size
        CROSS JOIN folders ON folders.id = files.folder
@@ -199,13 +201,15 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
         `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
       ),
       /** A file without a proved image that has these bytes, or is not read yet and may have them. */
-      openLike: get<[Bytes & { name: string }], FileRow>(
-        `SELECT files.* FROM (SELECT +@size AS size, @hash AS hash) AS lost CROSS JOIN ${openLike('lost')}
+      openLike: get<[OfImage], FileRow>(
+        `SELECT files.* FROM (SELECT +@size AS size, @hash AS hash
+           UNION ALL SELECT size, hash FROM delivered WHERE image = @id) AS lost CROSS JOIN ${openLike('lost')}
          ORDER BY files.hash IS NULL, name <> @name LIMIT 1`,
       ),
       /** A synced file with these bytes, at best of this name. */
-      withBytes: get<[{ hash: Buffer; name: string }], FileRow>(
-        `SELECT files.* FROM ${withBytes('@hash')} ORDER BY files.name <> @name LIMIT 1`,
+      withBytes: get<[OfImage], FileRow>(
+        `SELECT files.* FROM (SELECT @hash AS hash UNION ALL SELECT hash FROM delivered WHERE image = @id) AS lost
+         CROSS JOIN ${withBytes('lost.hash')} ORDER BY files.name <> @name LIMIT 1`,
       ),
       /** Files with these bytes that are linked to an image whose bytes are not compared yet. */
       linkedTo: all<[Bytes], FileRow>(
@@ -258,6 +262,8 @@ export function openResend({ has, run }: Statements) {
 /** So many new rows go into one statement, the most first. */
 const ADDED_AT_ONCE = [50, 10, 1]
 
+/** An image whose picture is looked for, also in the bytes that a restore has written of it. */
+type OfImage = Bytes & { id: number; name: string }
 type ByTime = FileKey & { mtime: number }
 type OfMirrors = ReturnType<typeof of>
 

@@ -31,6 +31,23 @@ export interface ImageRow extends Bytes {
   listed: string | null
 }
 
+/** How the host had altered a picture that a restore got of it. */
+export interface Alteration {
+  /** stripped: its metadata are lost. packed: its image data are packed anew. encoded: it is not the original. */
+  how: 'stripped' | 'packed' | 'encoded'
+  /** 1: its metadata said how it is to be turned, and are lost. */
+  turned: 0 | 1
+}
+
+/** Bytes that a restore got as an image, other than the host was sent. */
+export type Altered = Bytes & Alteration
+/** Bytes that are known to be an image's picture. `how`: null for those that the host was sent. */
+export type Given = Bytes & (Alteration | { how: null; turned: 0 })
+
+/** The ids of the images that have these bytes, or were given to a restore in these bytes. An SQL text. */
+export const idsWith = (hash: string) =>
+  `(SELECT id FROM images WHERE hash = ${hash} UNION SELECT image FROM delivered WHERE hash = ${hash})`
+
 /** Every transition of an image's record: the proof that it leads to, and the proofs that it comes from. 'none': the image
  * has no record. `kept` changes independently of the proof. ARCHITECTURE.md draws the table. */
 export const IMAGE_TRANSITIONS = {
@@ -47,13 +64,20 @@ export const excessOf = (table: 'history' | 'versions') =>
   `SELECT max(0, (SELECT count(*) FROM ${table}) - (SELECT count(*) FROM images) - 100000)`
 
 /** The images on the host that albumd has recorded. */
-export function openImages({ all, column, get, insert, run, value }: Statements) {
+export function openImages({ all, column, get, insert, isEmpty, run, value }: Statements) {
   const byRemoteId = get<[remoteId: string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
   const add = insert<[image: Omit<ImageRow, 'id' | 'kept' | 'listed'>]>(
     `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof, mtime, data)
      VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof, @mtime, @data)
      ON CONFLICT (remote_id) DO NOTHING`,
   )
+  const ofHash = all<[hash: Buffer], ImageRow>('SELECT * FROM images WHERE hash = +? ORDER BY id')
+  const ofBytes = all<[{ hash: Buffer }], ImageRow>(
+    `SELECT * FROM images WHERE id IN ${idsWith('+@hash')} ORDER BY id`,
+  )
+  const given = all<[id: number], Altered>('SELECT hash, size, how, turned FROM delivered WHERE image = ?')
+  /** The images of these bytes. What a restore has written of an image counts as its bytes too. */
+  const byHash = (hash: Buffer) => (isEmpty('delivered') ? ofHash(hash) : ofBytes({ hash }))
 
   return {
     reads: {
@@ -80,8 +104,12 @@ export function openImages({ all, column, get, insert, run, value }: Statements)
       >(`SELECT remote_id, cdn_url, name FROM images WHERE proof = 'uploaded' AND cdn_url IS NOT NULL
      ORDER BY id DESC LIMIT +?`),
       /** When the first image of these bytes was recorded. Null: none was. */
-      heldSince: value<[hash: Buffer], number | null>('SELECT min(recorded_at) FROM images WHERE hash = +?'),
-      byHash: all<[hash: Buffer], ImageRow>('SELECT * FROM images WHERE hash = +? ORDER BY id'),
+      heldSince: value<[{ hash: Buffer }], number | null>(
+        `SELECT min(recorded_at) FROM images WHERE id IN ${idsWith('+@hash')}`,
+      ),
+      byHash,
+      /** All bytes that are known to be the image's picture, those that were sent first. */
+      given: ({ id, hash, size }: ImageRow): Given[] => [{ hash, size, how: null, turned: 0 }, ...given(id)],
       /** Images of a type that have the bytes of a picture here for sure, besides one; the large ones and the latest first. */
       samples: all<[{ mime: string; size: number; besides: string; most: number }], ImageRow>(
         `SELECT * FROM images WHERE proof <> 'none' AND mime = @mime AND remote_id <> @besides
@@ -93,6 +121,7 @@ export function openImages({ all, column, get, insert, run, value }: Statements)
         `SELECT size FROM images WHERE kept = 1 OR NOT EXISTS (SELECT 1 FROM files WHERE image = images.id)
          UNION SELECT images.size FROM escrow JOIN images ON images.id = escrow.image
          UNION SELECT images.size FROM files JOIN images ON images.id = files.image WHERE files.state <> 'synced'
+         UNION SELECT size FROM delivered
          UNION SELECT size FROM journal WHERE kind = 'upload'`,
       ),
       linked: all<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`),
@@ -108,6 +137,10 @@ export function openImages({ all, column, get, insert, run, value }: Statements)
       /** Records hash and size of the image's bytes, which were fetched from `cdn_url`. */
       prove: run<[Bytes & { id: number; cdn_url: string | null }]>(
         `UPDATE images SET proof = 'compared', hash = @hash, size = @size, cdn_url = @cdn_url WHERE id = @id`,
+      ),
+      /** Records that a restore gets the image in these bytes. */
+      give: run<[Altered & { id: number }]>(
+        'INSERT OR IGNORE INTO delivered (image, hash, size, how, turned) VALUES (@id, @hash, @size, @how, @turned)',
       ),
       /** Records how a listing shows an image that the host has altered. */
       listed: run<[{ id: number; listed: string }]>('UPDATE images SET listed = @listed WHERE id = @id'),

@@ -29,6 +29,7 @@ export async function restore(
       mirrors: config.mirrors.map(({ folder }) => folder),
       deleted: false,
       ca: null,
+      recordGiven: async () => {},
       ...request,
     },
     event => {
@@ -44,7 +45,13 @@ export async function restore(
 export async function restoreThen({ config }: Recorded, back = config.mirrors[0]!.folder): Promise<Told> {
   const missing: Record<string, string> = {}
   const mirrors = config.mirrors.map(({ folder }) => folder)
-  const what = { folder: back, mirrors, at: { given: 'now', moment: Date.now() }, ca: null }
+  const what = {
+    folder: back,
+    mirrors,
+    at: { given: 'now', moment: Date.now() },
+    ca: null,
+    recordGiven: async () => {},
+  }
   const heard = (event: RestoreEvent) => {
     if (event.event === 'picture_missing') missing[event.path] = event.code
   }

@@ -7,7 +7,7 @@ import { DELIVERY_PATH, VERSION_PATH } from '../../../src/protocol/endpoints.ts'
  * place of the host's. Returns its {base_url}. */
 export async function startAlteringProxy(
   hostBaseUrl: string,
-  alter: (picture: Buffer) => Buffer,
+  alter: (picture: Buffer) => Buffer | Promise<Buffer>,
 ): Promise<string> {
   const upstream = new URL(hostBaseUrl).origin
   const server = createServer(async (request, response) => {
@@ -29,7 +29,7 @@ export async function startAlteringProxy(
     const isPicture = request.url!.startsWith(DELIVERY_PATH) && answer.ok
     const text = () => Buffer.from(body.toString().replaceAll(upstream, origin))
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
-    response.end(isPicture ? alter(body) : text())
+    response.end(isPicture ? await alter(body) : text())
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

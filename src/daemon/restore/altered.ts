@@ -1,0 +1,58 @@
+import { formatOfMime } from '../../protocol/formats.ts'
+import type { ByteSource } from '../../protocol/picture/byte-reader.ts'
+import type { ImageData } from '../../protocol/picture/data-fold.ts'
+import { readData } from '../../protocol/picture/image-data.ts'
+import { likeness, pictureReader } from '../../protocol/picture/likeness.ts'
+import { readPicture } from '../../protocol/picture/picture.ts'
+import { deliveryOf } from '../../sync/delivered/index.ts'
+import { dimensionsFit, featuresOf } from '../../sync/listing/index.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { Alteration, Given, ImageRow } from '../../synced/tables/images.ts'
+import type { Delivery } from '../../synced/tables/meta.ts'
+
+/** A recorded image, and what tells its picture where the host delivers other bytes than it was sent. */
+export interface RecordedImage extends ImageRow {
+  /** All bytes that are known to be the picture. */
+  bytes: Given[]
+  /** How the host is known to deliver pictures of its type. */
+  delivery: Delivery | undefined
+}
+
+export function recordedImage(synced: Synced, image: ImageRow): RecordedImage {
+  return { ...image, bytes: synced.images.given(image), delivery: deliveryOf(synced, image.mime) }
+}
+
+/** Whether something else than the recorded bytes can be proved to be the picture. */
+export function mayBeAltered({ data, delivery }: RecordedImage): boolean {
+  return data !== null || delivery === 'encoded anew'
+}
+
+/** How the host has altered the picture that it delivers; null: it is another, as far as can be told. Image data prove the
+ * picture. Pixels can't be compared, since only the original has them. So where the host is known to pack pictures of this
+ * type anew, or to encode them anew, its own record of the image and the dimensions tell. */
+export async function alterationOf(
+  { data, delivery, mime, proof, width, height }: RecordedImage,
+  delivered: ByteSource,
+): Promise<Alteration | null> {
+  const format = formatOfMime(mime)
+  const own = data === null ? null : readData(data)
+  const like =
+    own && format && (await likeness(pictureReader, { format, data: own, source: null }, delivered))
+  const turned = like === 'data' || like === 'packed' ? await isTurned(own!, delivered, format!) : 0
+  if (like === 'data') return { how: 'stripped', turned }
+  const made = delivery === 'encoded anew' ? 'encoded' : delivery === 'packed anew' ? 'packed' : null
+  if (made === null || (made === 'packed' && like !== 'packed') || proof === 'none') return null
+  const picture = await readPicture(delivered)
+  if (!picture || width === null || !dimensionsFit({ width, height }, featuresOf(picture))) return null
+  return { how: made, turned: made === 'packed' ? turned : 0 }
+}
+
+/** Whether the picture is to be turned, and what is delivered does not say so any more. */
+async function isTurned(
+  { facts }: ImageData,
+  delivered: ByteSource,
+  format: Parameters<typeof pictureReader.data>[0],
+): Promise<0 | 1> {
+  if ((facts.orientation ?? 1) === 1) return 0
+  return (await pictureReader.data(format, delivered))?.facts.orientation === undefined ? 1 : 0
+}
