@@ -56,8 +56,9 @@ export interface OpenOptions {
   cut?: AbortSignal
   /** Memory that pictures share which are opened one after the other. */
   buffers?: PictureBuffers
-  /** Whether no picture with so many bytes is recorded, nor sent. It is not read whole; `hash` stands for its place. */
-  isUnlike?: (size: number) => boolean
+  /** Whether the picture at this whole path, of so many bytes, is new and unlike all that is recorded, and not sent. It is not
+   * read whole; `hash` stands for its place. */
+  isUnlike?: (full: string, size: number) => boolean
 }
 
 /** Opens and hashes the file at `path` below `root`. Neither path may lead through a symbolic link. Memory does not grow
@@ -154,7 +155,7 @@ async function hashed(
   const before = fstatSync(file.fd)
   if (!before.isFile()) throw new PictureFileError('CHANGING', because('file_not_regular'))
   const { size } = before
-  const isRead = !isUnlike(size)
+  const isRead = !isUnlike(full, size)
   const memory = isRead && size <= IN_MEMORY ? buffers.borrow() : null
   try {
     const bytes = memory && (await filled(file, memory.buffer.subarray(ROOM, ROOM + size), 0))

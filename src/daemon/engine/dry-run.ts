@@ -7,12 +7,10 @@ import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { pictureReader } from '../../protocol/picture/likeness.ts'
-import { locationOf } from '../../records/versions.ts'
 import { PictureChanged } from '../../remote/host.ts'
 import { ALONE } from '../../sync/claims.ts'
 import { runningTime } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
-import { fullPath } from '../../sync/tree-path.ts'
 import { closeRead, openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { explained, StateError } from '../../synced/state-error.ts'
@@ -27,7 +25,7 @@ import { blocksBefore } from '../state/last-process.ts'
 import { pauseAt } from '../state/pause.ts'
 import { noteOpening } from '../state/records.ts'
 import { refuseOther } from '../state/state.ts'
-import { type Note, type Planned, rehearse, unlikeRecorded } from './rehearsal.ts'
+import { fullPathOf, type Note, type Planned, rehearse, unlikeRecorded } from './rehearsal.ts'
 import { memoryAtStart, settingsOf } from './settings.ts'
 
 /** So many pictures share one transaction. No host is kept waiting, so there may be more than of a pass. */
@@ -171,10 +169,9 @@ function beforeUploads(
 
 /** Pictures that the pass leaves as they are, although something must be done about them. `failed`: those that it has tried. */
 function notPlanned(synced: Synced, failed: ReadonlySet<string>): Reason[] {
-  const { audit, images, files, mirrors } = synced
+  const { audit, images, files } = synced
   const before = files.inState('failed').flatMap(file => {
-    const { mirror, path } = locationOf(synced, file)
-    const full = fullPath(mirrors.byId(mirror)!.folder, path)
+    const full = fullPathOf(synced, file)
     return failed.has(full) ? [] : full
   })
   const gone = audit

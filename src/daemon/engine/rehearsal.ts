@@ -1,13 +1,16 @@
 import type { Millis } from '../../protocol/clock.ts'
+import { locationOf } from '../../records/versions.ts'
 import type { Block, HostFailure } from '../../remote/host.ts'
 import type { EngineContext } from '../../sync/context.ts'
 import { runPass } from '../../sync/pass.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
 import type { PassRequest } from '../../sync/pass-request.ts'
 import { readQuota } from '../../sync/quota/index.ts'
+import { fullPath } from '../../sync/tree-path.ts'
 import { RecoveryPace } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { FileKey } from '../../synced/tables/files.ts'
 import type { HistoryEvent } from '../../synced/tables/history.ts'
 import { because, codeOf, type Reason, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
@@ -109,12 +112,23 @@ export async function rehearse(
   for (const planned of waiting.values()) say(planned)
 }
 
-/** Whether a picture of this size has other bytes than all recorded ones, so that it need not be read whole. */
-export function unlikeRecorded({ images }: Pick<Synced, 'images'>): (size: number) => boolean {
-  let known: ReadonlySet<number> | null = null
-  return size => {
-    known ??= new Set(images.sizesToCompare())
-    return !known.has(size)
+/** The whole path of a recorded file. */
+export function fullPathOf(synced: Pick<Synced, 'folders' | 'mirrors'>, file: FileKey): string {
+  const { mirror, path } = locationOf(synced, file)
+  return fullPath(synced.mirrors.byId(mirror)!.folder, path)
+}
+
+/** Whether a picture at this whole path and of this size need not be read whole: it has other bytes than all recorded ones,
+ * and no pass that has read it let it wait. Asked once the scan has ended the waits of what has changed. */
+export function unlikeRecorded(
+  synced: Pick<Synced, 'images' | 'waits' | 'folders' | 'mirrors'>,
+): (full: string, size: number) => boolean {
+  let sizes: ReadonlySet<number> | null = null
+  let waiting: ReadonlySet<string> | null = null
+  return (full, size) => {
+    sizes ??= new Set(synced.images.sizesToCompare())
+    waiting ??= new Set(synced.waits.all().map(file => fullPathOf(synced, file)))
+    return !sizes.has(size) && !waiting.has(full)
   }
 }
 

@@ -19,6 +19,7 @@ export type WaitOfSeveral = Omit<WaitRow, keyof FileKey> & { pictures: number }
 export function openWaits({ all, get, run }: Statements) {
   return {
     reads: {
+      all: all<[], FileKey>('SELECT folder, name FROM waits'),
       of: get<[FileKey], WaitRow>('SELECT * FROM waits WHERE folder = @folder AND name = @name'),
       /** What the pictures at and below a folder wait for, the reason of most of them first. */
       below: all<[{ mirror: number; path: string }], WaitOfSeveral>(

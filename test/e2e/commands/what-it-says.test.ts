@@ -87,6 +87,23 @@ describe('sync --dry-run', () => {
     expect(deletions).toMatchObject([{ path: 'a/0.png' }, { path: 'a/1.png' }])
   })
 
+  it('lets a picture wait, or fail, that the last pass has read and found incomplete, as the next one does', async () => {
+    const stage = await mirrored()
+    const whole = png(30, 30).bytes
+    stage.write('half.png', whole.subarray(0, whole.length - 20))
+    const planned = async () => (await stage.json('sync', '--dry-run')).plan
+    const path = 'half.png'
+    // Nobody has read it yet.
+    expect(await planned()).toMatchObject([{ operation: 'upload', path }])
+    const waits = { exit_code: 3, uploaded: 0, failed: 0 }
+    expect(await stage.pass()).toMatchObject(waits)
+    expect(await planned()).toMatchObject([{ operation: 'wait', path, code: 'incomplete' }])
+    expect(await stage.pass()).toMatchObject(waits)
+    stage.configure({ watch: { settle: '100ms', incomplete_after: '1s' } })
+    await expect.poll(planned).toMatchObject([{ operation: 'fail', path, code: 'stays_incomplete' }])
+    expect(await stage.pass()).toMatchObject({ ...waits, failed: 1 })
+  })
+
   it('says how many pictures failed before and are not in the plan', async () => {
     const stage = await mirrored()
     stage.write('b/broken.png', 'no picture')

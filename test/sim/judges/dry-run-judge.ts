@@ -68,7 +68,8 @@ async function rehearsed(world: World): Promise<Planned[]> {
     pictures: tinyReader,
     async openPicture(root, path, cut) {
       const picture = await open(root, path, cut)
-      return isUnlike(picture.look.size) ? unread(picture, `${root}/${path}`) : picture
+      const full = `${root}/${path}`
+      return isUnlike(full, picture.look.size) ? unread(picture, full) : picture
     },
     running: () => running() + slept,
   }
