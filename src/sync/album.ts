@@ -63,6 +63,13 @@ export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
   )
 }
 
+/** The path of the album of each recorded folder. */
+export function mirroredPaths({ mirrors, folders }: Pick<Synced, 'mirrors' | 'folders'>): string[][] {
+  return mirrors
+    .all()
+    .flatMap(({ id, album }) => folders.ofMirror(id).map(({ path }) => albumPathOf(album, path)))
+}
+
 /** 1: a picture whose image is in `album` lies flat, because `album` is not the album of the picture's folder. `path`: the
  * names from the host's root to the folder's album. An empty `path` means that the folder is mirrored to the host's root
  * itself, where nothing lies flat. */

@@ -5,11 +5,11 @@ import { foundInAlbum } from '../../records/images.ts'
 import type { HostFailure, Outcome, Remedy } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { type Album, albumName, albumNames, keyOf } from '../album.ts'
+import { type Album, albumName, albumNames, keyOf, mirroredPaths } from '../album.ts'
 import type { AlbumBegun } from '../claims.ts'
 import { lossEndsAt, lostAt, mayArriveFor } from '../clock.ts'
 import type { AlbumPort } from '../context.ts'
-import { AlbumListings, recordAlbums, walkEverything } from '../listing/index.ts'
+import { AlbumListings, changesOf, plainName, recordAlbums, walkEverything } from '../listing/index.ts'
 import { AlbumDoubts } from './album-doubts.ts'
 
 /** Where an album is, or is to be: its parent and its name there. `recorded`: the album's record. */
@@ -147,13 +147,37 @@ export class AlbumTree {
     const { parent, name, recorded } = place
     const listed = await this.#listings.named(parent?.remote_id ?? null, name, signal)
     if (!listed.ok) return listed
-    // An album with a similar name may be recorded for another folder. Then it is not taken for this folder.
+    const { albums, images } = this.#context.synced
+    // An album with a similar name may be that of another folder. Then it is not taken for this folder.
     const isFree = (album: ListedAlbum) => {
-      const row = this.#context.synced.albums.byRemoteId(album.id)
-      return album.name === name || !row || row.id === recorded?.id
+      const row = albums.byRemoteId(album.id)
+      if (album.name === name || (row && row.id === recorded?.id)) return true
+      // A walk records albums that nothing uses under the names that are listed.
+      const isUsed = row && (row.ours === 1 || row.name !== album.name || images.countInAlbum(row.id) > 0)
+      return !isUsed && !this.#isWantedBy(album, place)
     }
-    const found = choose(listed.value.filter(isFree), recorded?.remote_id)
+    const free = listed.value.filter(isFree)
+    const isOne = new Set(free.map(album => plainName(album.name))).size === 1
+    const found = isOne ? choose(free, recorded?.remote_id) : undefined
     return found ? this.#record(place, found.id, 'listed') : { ok: true, value: undefined }
+  }
+
+  /** Whether an album that is listed under another name than that of `place` is the album of another folder, or may be it
+   * where none is recorded for that folder. */
+  #isWantedBy({ id, name: listed }: ListedAlbum, { parent, name }: Place): boolean {
+    const { synced } = this.#context
+    const above = albumNames(synced, parent?.id ?? null)
+    const isBeside = (path: string[]) => path.length > above.length && above.every((at, n) => at === path[n])
+    const beside = new Set(
+      mirroredPaths(synced)
+        .filter(isBeside)
+        .map(path => path[above.length]!),
+    )
+    beside.delete(name)
+    return [...beside].some(other => {
+      const { remote_id = id } = this.#known(parent, other) ?? {}
+      return remote_id === id && (other === listed || changesOf(other)(listed))
+    })
   }
 
   /** Why an album that is not listed is not created yet, or null. An album that was asked for a short time ago may be listed

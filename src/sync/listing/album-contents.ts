@@ -4,8 +4,9 @@ import type { HostFailure, ImageHost, ListPage, Outcome } from '../../remote/hos
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
-import { type Album, albumName, albumPathOf } from '../album.ts'
+import { type Album, albumName, mirroredPaths } from '../album.ts'
 import type { AlbumPort } from '../context.ts'
+import { changesOf, formsOf, type ListedForms } from './changed-name.ts'
 import { isPromised } from './evidence.ts'
 import { listingChanges, plainName, type Walk, walkEverything, walkWhole } from './walk.ts'
 
@@ -21,6 +22,8 @@ export class AlbumContents {
   readonly #looks = new Map<number, Promise<Outcome<void>>>()
   /** The unrecorded images of the albums that were walked, by their names. */
   readonly #unrecorded = new Map<number, Map<string, UnrecordedImage[]>>()
+  /** By listed names, because each is compared with many. */
+  readonly #forms = new Map<string, ListedForms>()
   /** The albums, by the host's ids, that the album above has listed since the process started, or that it created. */
   readonly listed = new Set<string>()
   #isNewEmitted = false
@@ -39,6 +42,18 @@ export class AlbumContents {
   /** The unrecorded images of this name in an album. Empty for an album that was not walked. */
   unrecorded(album: Album, name: string): readonly UnrecordedImage[] {
     return this.#unrecorded.get(album?.id ?? 0)?.get(plainName(name)) ?? []
+  }
+
+  /** The unrecorded images of an album that are listed under a name which the host may have made of this one, or under none. */
+  renamed(album: Album, name: string): UnrecordedImage[] {
+    const isChanged = changesOf(name)
+    const formsOfName = (listed: string) => {
+      if (!this.#forms.has(listed)) this.#forms.set(listed, formsOf(listed))
+      return this.#forms.get(listed)!
+    }
+    return [...(this.#unrecorded.get(album?.id ?? 0) ?? [])].flatMap(([listed, images]) =>
+      listed !== plainName(name) && (listed === '' || isChanged(formsOfName(listed))) ? images : [],
+    )
   }
 
   /** All unrecorded images of an album. Empty for an album that was not walked. */
@@ -74,6 +89,7 @@ export class AlbumContents {
     this.#looks.clear()
     this.#unrecorded.clear()
     this.listed.clear()
+    this.#forms.clear()
   }
 
   /** Tells once that no image was ever recorded. Of a state that was put back, the start has told. */
@@ -142,19 +158,23 @@ async function looksAsRecorded(
 }
 
 /** Removes the images of albums that mirror a folder, because such an image can only be a picture of that folder. */
-function withoutMirrored({ mirrors, folders }: Synced, walk: Walk): Walk {
-  const mirrored = new Set(
-    mirrors
-      .all()
-      .flatMap(({ id, album }) => folders.ofMirror(id).map(({ path }) => albumPathOf(album, path).join('/'))),
+function withoutMirrored(synced: Synced, walk: Walk): Walk {
+  const mirrored = mirroredPaths(synced).map(names =>
+    names.map(name => ({ name, isChanged: changesOf(name) })),
   )
   const byId = new Map(walk.albums.map(album => [album.id, album]))
   const pathOf = (id: string | null): string[] => {
     const album = id === null ? undefined : byId.get(id)
     return album ? [...pathOf(album.parent), album.name] : []
   }
-  const isMirrored = (id: string | null) => id !== null && mirrored.has(pathOf(id).join('/'))
-  return { ...walk, images: walk.images.filter(({ album }) => !isMirrored(album)) }
+  const isMirrored = (path: readonly string[]) =>
+    mirrored.some(
+      names =>
+        names.length === path.length &&
+        names.every(({ name, isChanged }, at) => name === path[at] || isChanged(path[at]!)),
+    )
+  const others = new Set([null, ...byId.keys()].filter(id => id === null || !isMirrored(pathOf(id))))
+  return { ...walk, images: walk.images.filter(({ album }) => others.has(album)) }
 }
 
 /** The name under which images are grouped. Images that are listed without a name have the name ''. */

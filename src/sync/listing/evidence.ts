@@ -3,6 +3,7 @@ import { DIMENSION_TOLERANCE } from '../../protocol/limits.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
+import { changesOf } from './changed-name.ts'
 import type { DeliveryPattern } from './delivery.ts'
 import { plainName } from './walk.ts'
 
@@ -48,16 +49,22 @@ export function weighEvidence<Image extends ListedImage>(
   const exactOnly = ({ remote_id, cdn_url }: OpenUpload) =>
     remote_id !== null || (promisesKept && cdn_url !== null && (pattern?.idOf(cdn_url) ?? null) !== null)
   const open = intents.filter(intent => !evidence.has(intent))
+  const fitting = new Map(
+    open.map(intent => {
+      const images = exactOnly(intent) ? [] : unrecorded.filter(image => !taken.has(image))
+      const sizes = !isAltered(intent.mime)
+      return [intent, images.filter(image => canBe(image, intent, { names: false, sizes }))]
+    }),
+  )
+  const named = (intent: OpenUpload) =>
+    fitting.get(intent)!.filter(image => !namesKept || isNamed(image, intent))
+  const byName = new Set(open.flatMap(named))
+  const renamed = (intent: OpenUpload) => {
+    const isChanged = changesOf(intent.name)
+    return fitting.get(intent)!.filter(image => !byName.has(image) && isChanged(image.name ?? ''))
+  }
   const possible = new Map(
-    open.map(intent => [
-      intent,
-      exactOnly(intent)
-        ? []
-        : unrecorded.filter(
-            image =>
-              !taken.has(image) && canBe(image, intent, { names: namesKept, sizes: !isAltered(intent.mime) }),
-          ),
-    ]),
+    open.map(intent => [intent, named(intent).length > 0 ? named(intent) : renamed(intent)]),
   )
   for (const intent of open) {
     const images = possible.get(intent)!
@@ -95,9 +102,13 @@ export function canBe(
   picture: Features,
   { names = true, sizes = true }: { names?: boolean; sizes?: boolean } = {},
 ): boolean {
-  if (names && listed.name !== undefined && plainName(listed.name) !== plainName(picture.name)) return false
+  if (names && !isNamed(listed, picture)) return false
   const isSize = !sizes || listed.size === undefined || sizeFits(listed.size, picture.size)
   return dimensionsFit(listed, picture) && isSize
+}
+
+function isNamed({ name: listed }: ListedImage, { name }: { name: string }): boolean {
+  return listed === undefined || plainName(listed) === plainName(name)
 }
 
 /** Pixels. Undefined or null when they are not known. */

@@ -11,6 +11,7 @@ import {
 import type { Records, Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
+import { changesOf } from './changed-name.ts'
 
 /** What the host lists in an album (§4.4). Each entry names the album that holds it by the host's id; null is the root. */
 export interface Walk {
@@ -200,8 +201,8 @@ export class AlbumListings {
     this.#host = host
   }
 
-  /** The albums of this name; else those whose names differ in what hosts change: Unicode form and blanks around. After a
-   * walk that failed, the next call walks again. */
+  /** The albums of this name; else those whose names differ in Unicode form and blanks around; else those whose names the
+   * host may have made of this one. After a walk that failed, the next call walks again. */
   async named(
     parent: string | null,
     name: string,
@@ -209,9 +210,10 @@ export class AlbumListings {
   ): Promise<Outcome<readonly ListedAlbum[]>> {
     const walked = await (this.#walks.get(parent) ?? this.#walk(parent, signal))
     if (!walked.ok) return walked
-    const alike = () =>
-      [...walked.value].flatMap(([other, twins]) => (plainName(other) === plainName(name) ? twins : []))
-    return { ok: true, value: walked.value.get(name) ?? alike() }
+    const those = (isNamed: (other: string) => boolean) =>
+      [...walked.value].flatMap(([other, twins]) => (isNamed(other) ? twins : []))
+    const alike = walked.value.get(name) ?? those(other => plainName(other) === plainName(name))
+    return { ok: true, value: alike.length > 0 ? alike : those(changesOf(name)) }
   }
 
   /** Whether the walk of `parent` showed an album with this id, under whatever name. */

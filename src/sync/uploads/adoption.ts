@@ -3,6 +3,7 @@ import { HOUR_MS } from '../../protocol/clock.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import { proved, refuted } from '../../records/images.ts'
 import { stored, unchanged } from '../../records/pictures.ts'
+import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
@@ -21,9 +22,11 @@ import {
 } from '../delivered/index.ts'
 import {
   canBe,
+  changesOf,
   confirmedPattern,
   dimensionsFit,
   featuresOf,
+  sizeFits,
   type UnrecordedImage,
   unrecordedIn,
 } from '../listing/index.ts'
@@ -40,42 +43,76 @@ export async function adopt(
 ): Promise<UploadResult | null> {
   const { synced, clock } = context
   const { job, open } = parcel
-  const candidates = candidatesFor(context, parcel)
-  if (candidates.images.length === 0 || synced.resend.has(job.file)) return null
-  const inDoubt = synced.journal.openOnFile(job.file)
-  const mayArrive = mayArriveFor(context.credentialLifetimeMs)
-  if (inDoubt.some(({ sent_at }) => clock.monotonic() - sent_at <= mayArrive))
-    return { kind: 'waits', message: because('older_version_open') }
-  if (inDoubt.length > 0) return ambiguous(context, open, because('older_version_alike'))
-  return choose(context, parcel, candidates, signal)
+  if (synced.resend.has(job.file)) return null
+  for (const isNamed of [true, false]) {
+    const candidates = candidatesFor(context, parcel, isNamed)
+    if (candidates.images.length === 0) continue
+    const inDoubt = synced.journal.openOnFile(job.file)
+    const mayArrive = mayArriveFor(context.credentialLifetimeMs)
+    if (inDoubt.some(({ sent_at }) => clock.monotonic() - sent_at <= mayArrive))
+      return { kind: 'waits', message: because('older_version_open') }
+    if (inDoubt.length > 0) return ambiguous(context, open, because('older_version_alike'))
+    const chosen = await choose(context, parcel, candidates, signal)
+    if (chosen) return chosen
+  }
+  return null
 }
 
-/** `isSized`: they are listed with the picture's size too. */
+/** `isNamed`: they are listed under the picture's name, and not under one that the host may have made of it. `isSized`: they
+ * are listed with the picture's size too. */
 interface Candidates {
   images: readonly UnrecordedImage[]
+  isNamed: boolean
   isSized: boolean
 }
 
 /** The images that may be the picture. */
-function candidatesFor(context: EngineContext, { job, open, picture, album }: Parcel): Candidates {
+function candidatesFor(
+  context: EngineContext,
+  { job, open, picture, album }: Parcel,
+  isNamed: boolean,
+): Candidates {
   const { synced, contents } = context
   const { name, image: used } = job.file
   const features = { name, size: open.look.size, ...featuresOf(picture) }
   // Recovery may have recorded some of these images since the album was walked, so recorded images are taken out once more.
-  const named = unrecordedIn(synced, contents.unrecorded(album, name)).filter(
-    image => canBe(image, features, { sizes: false }) && !synced.refuted.has(image.id, open.hash),
+  const listed = isNamed
+    ? contents.unrecorded(album, name)
+    : contents.renamed(album, name).filter(image => !isNameOfAnother(synced, job.file, image))
+  const named = unrecordedIn(synced, listed).filter(
+    image =>
+      canBe(image, features, { names: false, sizes: false }) && !synced.refuted.has(image.id, open.hash),
   )
-  const images = named.filter(image => canBe(image, features))
+  const images = named.filter(image => canBe(image, features, { names: false }))
   // A host that alters pictures may list the size of what it has made of them.
   const isNew = used === null && synced.journal.openOnFile(job.file).length === 0
   const isSized = images.length > 0 || !isNew || deliveryOf(synced, picture.mime) === 'as sent'
-  return { images: isSized ? images : named, isSized }
+  return { images: isSized ? images : named, isNamed, isSized }
+}
+
+/** Whether an image is listed under the name of another picture beside this one, which has no image yet. */
+function isNameOfAnother({ files }: Synced, file: FileRow, { name, size }: UnrecordedImage): boolean {
+  const other = name === undefined ? undefined : files.at({ ...file, name })
+  return !!other && other.image === null && (size === undefined || sizeFits(size, other.size))
+}
+
+/** Whether the host may have made this name of that of another picture beside this one, too, which has no image yet. */
+function mayBeOfAnother({ files }: Synced, file: FileRow, { name, size }: UnrecordedImage): boolean {
+  return files
+    .ofFolder(file.folder)
+    .some(
+      other =>
+        other.name !== file.name &&
+        other.image === null &&
+        (size === undefined || sizeFits(size, other.size)) &&
+        (name === undefined || changesOf(other.name)(name)),
+    )
 }
 
 async function choose(
   context: EngineContext,
   parcel: Parcel,
-  { images, isSized }: Candidates,
+  { images, isNamed, isSized }: Candidates,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
   const { synced, contents } = context
@@ -91,7 +128,7 @@ async function choose(
     // After a state loss everything would be fetched, so a picture is linked where its bytes would show nothing more.
     const isShown = confirmedPattern(synced)?.addressOf(image.id, name) != null
     const compared: Comparison =
-      isAlone && isSized && !isShown && !isTold(context, parcel)
+      isAlone && isNamed && isSized && !isShown && !isTold(context, parcel)
         ? { verdict: 'unknown', why: because('address_not_known') }
         : await compareOrLearn(context, parcel, image, signal)
     if (compared.verdict === 'equal' && contents.claim(album, image)) {
@@ -105,7 +142,8 @@ async function choose(
   // Where the host is not known to alter pictures, another size means that the picture was edited.
   if (!isSized && !(isAlone && isAltered(synced, picture.mime))) return null
   // An equal name proves nothing, but sending the picture could make a second image of it.
-  if (isAlone && contents.claim(album, images[0]!)) {
+  const isOnly = isAlone && (isNamed || !mayBeOfAnother(synced, job.file, images[0]!))
+  if (isOnly && contents.claim(album, images[0]!)) {
     await record(context, parcel, images[0]!, { cdn_url: null, proof: 'none', flat })
     return { kind: 'linked' }
   }

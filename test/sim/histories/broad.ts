@@ -78,7 +78,10 @@ export function drawBroad(seed: number): History {
   return {
     ...kept,
     seed,
-    variations: { ...kept.variations, ...(real && drawReal(real, new Random(seed, 16))) },
+    variations: {
+      ...kept.variations,
+      ...(real && drawReal(real, new Random(seed, 16), new Random(seed, 17))),
+    },
     concurrency: random.pick([kept.concurrency, kept.concurrency, 2, 4]),
     news: kept.news || new Random(seed, 12).chance(0.5),
     actions: [

@@ -60,6 +60,9 @@ export interface Variations {
   strays: boolean
   /** A picture goes into the image of its name that is there, which keeps its id. */
   keepsIds: boolean
+  /** What the host makes of the names that it lists: lower case and the usual extension; `_` for the first character, so that
+   * several have one name; a number at the end of each. */
+  renames: 'lower' | 'masked' | 'numbered' | null
   /** How the host reads what the specification leaves open, where it does not read it as the embedded host does. */
   readings: Partial<Readings>
 }
@@ -87,6 +90,7 @@ export const PLAIN: Variations = {
   alters: null,
   strays: false,
   keepsIds: false,
+  renames: null,
   readings: {},
 }
 
@@ -115,6 +119,7 @@ export function drawVariations(random: Random): Variations {
     alters: null,
     strays: false,
     keepsIds: false,
+    renames: null,
     readings: {},
   }
 }
@@ -134,13 +139,14 @@ export const GONE = [
 ] as const
 
 /** Hosts that run in the open differ in more. */
-export function drawReal(random: Random, another: Random): Partial<Variations> {
+export function drawReal(random: Random, another: Random, third: Random): Partial<Variations> {
   return {
     promises: random.pick(['received', 'declared', 'kept', null] as const),
     goneAs: random.pick([null, ...GONE]),
     strays: another.chance(0.3),
     keepsIds: another.chance(0.2),
     alters: another.chance(0.3) ? another.pick(['strip', 'encode'] as const) : null,
+    renames: third.pick([null, null, 'lower', 'masked', 'numbered'] as const),
   }
 }
 

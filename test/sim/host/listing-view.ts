@@ -27,11 +27,19 @@ export function viewOf(
   for (const image of truth.images.values())
     if (image.gone && image.shownUntil > now && (image.album?.id ?? null) === album)
       shown.push(recordOf(image))
-  const images = inOrder(shown.map(odd(truth, variations)).map(inUnits(truth, readings)), variations, random)
+  const images = inOrder(
+    shown.map(odd(truth, variations)).map(inUnits(truth, readings)).map(under(variations)),
+    variations,
+    random,
+  )
   const pages = Math.ceil(images.length / variations.perPage)
   const page = pageWithin(asked, Math.max(1, pages), readings)
   const isHere = { all: true, first: page === 1, last: page >= pages }[variations.albumsOn]
-  const counted = listed.albums.map(record => ({ ...record, image_count: countShown(truth, record.id, now) }))
+  const counted = listed.albums.map(record => ({
+    ...record,
+    name: renamed(record.name, variations),
+    image_count: countShown(truth, record.id, now),
+  }))
   return {
     albums: isHere ? inOrder(counted, variations, random) : [],
     images: images.slice((page - 1) * variations.perPage, page * variations.perPage),
@@ -72,6 +80,17 @@ function inUnits({ images }: HostTruth, { sizes }: Readings) {
     const image = images.get(record.id)
     return sizes === 'decimal' || !image ? record : { ...record, size: humanSize(image.bytes.length, 1024) }
   }
+}
+
+function under(variations: Variations) {
+  return (record: ListPage['images'][number]) =>
+    record.name === undefined ? record : { ...record, name: renamed(record.name, variations) }
+}
+
+function renamed(name: string, { renames }: Variations): string {
+  if (renames === 'lower') return name.toLowerCase().replace(/\.jpeg$/, '.jpg')
+  if (renames === 'masked') return name.replace(/^./u, '_')
+  return renames === 'numbered' ? name.replace(/(\.[^.]*)?$/, ' (1)$1') : name
 }
 
 function odd({ images }: HostTruth, { oddSvg }: Variations) {

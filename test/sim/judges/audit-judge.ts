@@ -58,8 +58,14 @@ export class AuditJudge {
     if (image.gone === null && image.listedFrom <= this.#began) this.#report(image, 'is said to be gone')
   }
 
+  /** An audit takes images for changed, or for those of others, that the host lists under names of its own. */
+  #areRenamed(): boolean {
+    return this.#world.history.variations.renames !== null
+  }
+
   /** Nobody can change an image there. */
   #isChanged({ name }: AuditFinding, image: TrueImage): void {
+    if (this.#areRenamed()) return
     const row = this.#recorded.get(image.id)
     if (!row?.hash.equals(Buffer.from(image.hash, 'hex')) || row.name !== image.name) return
     if (this.#isInItsAlbum(row, image) && name === image.name) this.#report(image, 'is said to be changed')
@@ -68,6 +74,7 @@ export class AuditJudge {
   /** What albumd sent is its own, as far as it can know. */
   #isForeign(image: TrueImage): void {
     const { oracle, history, machine } = this.#world
+    if (this.#areRenamed()) return
     if (image.by === 'other' || oracle.stateLost || oracle.words.mayHaveLeft(image)) return
     // By a clock that is wrong it came after the one that albumd deleted.
     const isWrong = machine.offset !== 0 || history.actions.some(({ kind }) => kind === 'clockJump')

@@ -91,6 +91,8 @@ export const DOUBT: readonly Row[] = [
     { 'sync/listing/evidence.ts': { dimensionsFit: always, sizeFits: always } }],
   [1, 'albums are not looked into before the first upload', 'a lost state sends everything again',
     { 'sync/listing/album-contents.ts': { 'AlbumContents.lookAt': () => async () => ({ ok: true }) } }],
+  [1_500_000_038, 'images under names that the host changed are not looked at', 'a lost state sends them again',
+    { 'sync/listing/album-contents.ts': { 'AlbumContents.renamed': () => () => [] } }],
   [1_000_000_440, 'a process relies on the albums that are recorded', 'pictures of an album that is gone lie in the root',
     { 'sync/albums/album-doubts.ts': { 'AlbumDoubts.doubtUnlisted': () => async () => null } }],
   [1_000_000_442, 'an image is never replaced', 'where a new version keeps the id of the old one, it is sent again and again',
