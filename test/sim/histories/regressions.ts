@@ -62,5 +62,7 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'the judge took what the host had refused to delete for gone, and the other image of its bytes for the last',
   600014589:
     'what came to a folder at the very time at which a copy was made had been deleted, where the copy came back',
+  1500000591:
+    'the judge took a folder in which no picture was as recorded for an older copy, which nobody can tell from one made anew',
   1000000415: 'the clock was trusted only once an age was asked for, so a repair gave no lost picture back',
 }

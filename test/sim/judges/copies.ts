@@ -61,15 +61,18 @@ export class Copies {
   #lookAtRoot(root: string, copy: Copy): void {
     if (copy.wasSeen && this.#world.state.synced.mirrors.of(root)?.guard_code !== 'ROOT') return
     copy.wasSeen = true
-    if (this.#lacksAny(copy) || !this.#areMostAsKnown(root)) return
+    const { known, there } = this.#areAsKnown(root)
+    if (this.#lacksAny(copy) || there * 2 <= known) return
     this.#world.doubts.otherRoot.delete(root)
     this.#copies.delete(root)
   }
 
-  /** The first look decides, until the pictures are there again or a person trusts the folder. */
+  /** The first look decides, until the pictures are there again or a person trusts the folder. A folder without a picture that
+   * is just as recorded passes for one made anew: nobody can tell. */
   #lookAtFolder(folder: string, copy: Copy): void {
     const { doubts } = this.#world
-    if (!copy.wasSeen && this.#isOther(folder)) copy.lost = copy.lacks.flatMap(at => this.#heldAt(at))
+    if (!copy.wasSeen && this.#isOther(folder) && this.#areAsKnown(folder).there > 0)
+      copy.lost = copy.lacks.flatMap(at => this.#heldAt(at))
     copy.wasSeen = true
     if (copy.lost.some(([at, row]) => !this.#isSomewhere(at, row))) doubts.lostMount.set(folder, copy.since)
     else doubts.lostMount.delete(folder)
@@ -123,10 +126,10 @@ export class Copies {
     return isAnother && row.mtime > changedAt && sent.at * 1000 > changedAt
   }
 
-  /** Whether most recorded pictures are as albumd knew them, also those that went and whose image still waits. */
-  #areMostAsKnown(root: string): boolean {
+  /** How many recorded pictures of a folder are as albumd knew them, also those that went and whose image still waits. */
+  #areAsKnown(path: string): { known: number; there: number } {
     const { disk, mirrors, state } = this.#world
-    const folder = folderAt(state.synced, mirrors, root)
+    const folder = folderAt(state.synced, mirrors, path)
     const known = (folder ? [...state.synced.files.below(folder.mirror, folder.path)] : []).filter(
       file => file.state !== 'kept',
     )
@@ -134,7 +137,7 @@ export class Copies {
       const node = disk.find(pathOfRow(state.synced, file))?.node
       return node?.kind === 'file' && node.bytes.length === file.size && node.mtime === file.mtime
     }
-    return known.filter(isThere).length * 2 > known.length
+    return { known: known.length, there: known.filter(isThere).length }
   }
 
   /** The closest folder above that is there. */
