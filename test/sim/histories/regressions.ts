@@ -64,5 +64,9 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'what came to a folder at the very time at which a copy was made had been deleted, where the copy came back',
   1500000591:
     'the judge took a folder in which no picture was as recorded for an older copy, which nobody can tell from one made anew',
+  1500000040:
+    'the judge wanted a dry run to know that the host puts a new version into the image of the old one',
+  1500001520:
+    'the judge wanted a dry run to know of images that the host lists before their bytes are there, and whose answers were lost',
   1000000415: 'the clock was trusted only once an age was asked for, so a repair gave no lost picture back',
 }

@@ -147,7 +147,7 @@ export class VirtualHost {
     for (let more = 2; more <= listed.pagination.total_pages; more++)
       listed.images.push(...service.list(this.#account, album, String(more)).images)
     if (this.#blinks(album, page)) listed.images = withoutNewest(this.truth, listed.images)
-    if (this.variations.promises !== null) listed.images.push(...this.#promised(album))
+    listed.images.push(...this.promised(album))
     return viewOf(this, this.#time.now, listed, album, page)
   }
 
@@ -157,17 +157,18 @@ export class VirtualHost {
     if (issued?.bytes === 0) issued.bytes = bytes
   }
 
-  /** The images of an album whose bytes are not there yet. */
-  #promised(album: string | null) {
+  /** The images of an album that are listed, and whose bytes are not there yet. */
+  promised(album: string | null) {
+    const { promises } = this.variations
+    if (promises === null) return []
     const all = [...this.#credentials.values()].filter(
       issued =>
         issued.bytes !== null &&
         (issued.album?.id ?? null) === album &&
-        (this.variations.promises === 'kept' || issued.at + LIFETIME_MS > this.#time.now) &&
+        (promises === 'kept' || issued.at + LIFETIME_MS > this.#time.now) &&
         !this.truth.images.has(issued.id),
     )
-    const { promises } = this.variations
-    const sizeOf = (come: number, declared: number) => ({ received: come, declared, kept: 0 })[promises!]
+    const sizeOf = (come: number, declared: number) => ({ received: come, declared, kept: 0 })[promises]
     return all.map(({ bytes, declared, at, ...issued }) =>
       imageRecord({ ...issued, size: sizeOf(bytes!, declared), created_at: at }),
     )

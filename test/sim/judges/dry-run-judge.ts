@@ -142,7 +142,7 @@ function outcomeOf(all: readonly Planned[]): Outcome {
 /** Whether the host knows something that the records don't, or answers otherwise than they say. */
 function knowsMore({ host, truth, allowance, machine, state: { synced } }: World): boolean {
   const { account, albums, images, journal } = synced
-  const { depthMax, oneId, without } = host.variations
+  const { depthMax, keepsIds, oneId, without } = host.variations
   const live = new Set(truth.liveAlbums().map(({ id }) => id))
   const recorded = albums.all()
   return (
@@ -153,7 +153,9 @@ function knowsMore({ host, truth, allowance, machine, state: { synced } }: World
     without.length > 0 ||
     depthMax < 10 ||
     oneId ||
+    keepsIds ||
     truth.live().some(({ id }) => !images.byRemoteId(id)) ||
+    [null, ...live].some(album => host.promised(album).length > 0) ||
     recorded.length !== live.size ||
     recorded.some(({ remote_id }) => !live.has(remote_id))
   )
