@@ -16,6 +16,7 @@ import {
   deletionWaits,
   imageOf,
   isInGrace,
+  lastingDoubt,
   uploadWaits,
   type WaitContext,
   waitsForPerson,
@@ -112,10 +113,10 @@ function isUnmissed({ onDisk, recorded, location, state }: Subject): boolean {
 }
 
 /** Without a daemon a picture that was deleted by mistake has no grace, so what a person can do comes before a sync. */
-function unmissedSteps({ now }: WaitContext, path: string): Wait[] {
+function unmissedSteps(context: WaitContext, path: string): Wait[] {
   return [
-    wait(because('goes_by_sync')),
-    wait(because('bring_back', { folder: folderAbove(path), at: isoTime(now - 1) })),
+    wait(lastingDoubt(context) ?? because('goes_by_sync')),
+    wait(because('bring_back', { folder: folderAbove(path), at: isoTime(context.now - 1) })),
     wait(because('keep', { images: 1, path })),
   ]
 }

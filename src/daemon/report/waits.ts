@@ -10,7 +10,15 @@ import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because, type ImageName, ofWholeHost, quotaRemedy, type Reason } from '../../words/reasons.ts'
+import {
+  because,
+  codeOf,
+  endsByItself,
+  type ImageName,
+  ofWholeHost,
+  quotaRemedy,
+  type Reason,
+} from '../../words/reasons.ts'
 import { pauseAt } from '../state/pause.ts'
 import { claimsInRecords } from './claims.ts'
 import { allowanceOf } from './quota-status.ts'
@@ -125,6 +133,12 @@ export function imageOf({ reason }: Pick<EscrowRow, 'reason'>): 'image' | 'older
   return reason === 'superseded' ? 'older' : 'image'
 }
 
+/** Why no pass deletes anything until a person has ended it, or null. */
+export function lastingDoubt({ config, synced }: Pick<WaitContext, 'config' | 'synced'>): Reason | null {
+  const doubt = doubtAbout(synced, config.mirrors)
+  return doubt !== null && !endsByItself(doubt) ? doubt : null
+}
+
 /** What an image in escrow waits for: its own wait, account, mirrors, and the command without a daemon. Only a grace that
  * nothing stops has a time. */
 export function deletionWaits(
@@ -138,10 +152,11 @@ export function deletionWaits(
   const doubt = doubtAbout(synced, config.mirrors)
   const stops = [...accountWaits(context, 'delete'), ...(doubt ? [wait(doubt)] : [])]
   const isPaused = pauseAt(synced, context.now) !== null
+  const isShut = lastingDoubt(context) !== null
   return [
-    stops.length > 0 ? { ...own, until: null } : own,
+    ...(isShut && codeOf(own.why) === 'goes_next' ? [] : [stops.length > 0 ? { ...own, until: null } : own]),
     ...stops,
-    ...(context.running || isPaused ? [] : [wait(because(startOf(context, entry)))]),
+    ...(context.running || isPaused || isShut ? [] : [wait(because(startOf(context, entry)))]),
   ]
 }
 
