@@ -15,10 +15,11 @@ import { closeRead, openDatabase, openDatabaseToRead } from '../../synced/databa
 import { stateIsLocked } from '../../synced/lock.ts'
 import { explained, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import { because, codeOf, commandOf, type Reason, reasonIn } from '../../words/reasons.ts'
 import { claimsInRecords } from '../report/claims.ts'
 import { usedByOthers } from '../report/machines.ts'
 import { quotaStatus, whatBacklogTakes } from '../report/quota-status.ts'
+import type { Wait } from '../report/step.ts'
 import { deletionWaits } from '../report/waits.ts'
 import { stateFiles } from '../state/claim.ts'
 import { blocksBefore } from '../state/last-process.ts'
@@ -82,8 +83,8 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
         { mirrors, interruption, task: paused ? 'look' : 'mirror' },
         {
           blocks: blocksBefore(synced, config.host.plan, systemClock),
-          graceEnds: entry =>
-            deletionWaits({ config, synced, running: isRunning, now: systemClock.wall() }, entry)[0]!.until,
+          waitOf: entry =>
+            stopOf(deletionWaits({ config, synced, running: isRunning, now: systemClock.wall() }, entry)),
           say(planned) {
             if (planned.operation === 'fail') failed.add(`${planned.mirror}/${planned.path}`)
             say(planned)
@@ -152,6 +153,13 @@ async function copyOf(database: string, copy: string): Promise<Synced> {
 
 /** The errors of a backup that are not of the database that is read. */
 const WRITING = /^SQLITE_(FULL|CANTOPEN|IOERR(?!_READ))/
+
+/** What stops an image that would else go next, or what it waits for by itself. */
+function stopOf([own, stop]: readonly Wait[]): Wait {
+  const isStopped = codeOf(own!.why) === 'goes_next' && stop !== undefined && commandOf(stop.why) === null
+  const waits = isStopped ? stop : own!
+  return { ...waits, why: reasonIn(waits.why, 'many_go') ?? waits.why }
+}
 
 /** What is known of all uploads together when they begin. */
 function beforeUploads(

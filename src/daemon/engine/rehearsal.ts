@@ -1,4 +1,3 @@
-import type { Millis } from '../../protocol/clock.ts'
 import { locationOf } from '../../records/versions.ts'
 import type { Block, HostFailure } from '../../remote/host.ts'
 import type { EngineContext } from '../../sync/context.ts'
@@ -14,6 +13,7 @@ import type { FileKey } from '../../synced/tables/files.ts'
 import type { HistoryEvent } from '../../synced/tables/history.ts'
 import { because, codeOf, type Reason, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
+import type { Wait } from '../report/step.ts'
 import { waitsForPerson } from '../report/waits.ts'
 import { recordedHost } from './recorded-host.ts'
 
@@ -59,8 +59,8 @@ export interface Rehearsal {
   /** What the host refused the last process. */
   blocks: readonly Block[]
   say: (planned: Planned) => void
-  /** When the grace of an image has ended; null: nobody can tell. */
-  graceEnds: (entry: EscrowRow) => Millis | null
+  /** What an image in escrow waits for. */
+  waitOf: (entry: EscrowRow) => Pick<Wait, 'why' | 'until'>
   /** Hears what concerns more than one path. */
   note: (emitted: Note) => void
 }
@@ -74,7 +74,7 @@ const MAY_GO_ON: ReadonlySet<Operation> = new Set(['wait', 'fail', 'keep'])
 export async function rehearse(
   context: Omit<EngineContext, 'host' | 'emit' | 'pace'>,
   request: PassRequest,
-  { blocks, say, graceEnds, note }: Rehearsal,
+  { blocks, say, waitOf, note }: Rehearsal,
 ): Promise<void> {
   const { synced } = context
   const waiting = new Map<string, Planned>()
@@ -105,8 +105,8 @@ export async function rehearse(
       const key = `${folder}/${entry.path}`
       const kept = waiting.get(key)?.operation === 'keep' ? waiting.get(key)!.why : null
       if (kept) waiting.delete(key)
-      const until = kept ? null : graceEnds(entry)
-      say({ ...leftInEscrow(synced, folder, entry, kept), ...(until !== null && { until: isoTime(until) }) })
+      const { why, until } = kept ? { why: kept, until: null } : waitOf(entry)
+      say({ ...leftInEscrow(synced, folder, entry, why), ...(until !== null && { until: isoTime(until) }) })
     }
   }
   for (const planned of waiting.values()) say(planned)
@@ -200,16 +200,9 @@ function whyUploaded(
   return { operation, why: change ?? because(became === null ? 'new' : 'touched') }
 }
 
-/** An image that the pass leaves in escrow. `kept`: why the pass has not deleted it; null: it was not its turn. */
-function leftInEscrow({ images }: Synced, mirror: string, entry: EscrowRow, kept: Reason | null): Planned {
-  const { image, path, reason, many_until, why } = entry
+/** An image that the pass leaves in escrow. */
+function leftInEscrow({ images }: Synced, mirror: string, entry: EscrowRow, why: Reason): Planned {
   const operation = waitsForPerson(entry) ? 'hold' : 'wait'
-  const cdn_url = images.byId(image)?.cdn_url ?? null
-  return {
-    operation,
-    mirror,
-    path,
-    why: kept ?? (many_until === null ? null : why) ?? WHY_IN_ESCROW[reason],
-    cdn_url,
-  }
+  const cdn_url = images.byId(entry.image)?.cdn_url ?? null
+  return { operation, mirror, path: entry.path, why, cdn_url }
 }

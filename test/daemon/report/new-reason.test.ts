@@ -5,6 +5,7 @@ import { listPending } from '../../../src/daemon/commands/deletions.ts'
 import { rehearse } from '../../../src/daemon/engine/rehearsal.ts'
 import { LOG_EVENTS } from '../../../src/daemon/report/log.ts'
 import { statusOf } from '../../../src/daemon/report/status.ts'
+import { wait } from '../../../src/daemon/report/step.ts'
 import { realDisk } from '../../../src/local/disk.ts'
 import { PictureFileError } from '../../../src/local/picture-file.ts'
 import type { Recorded } from '../../../src/page/facts.ts'
@@ -64,7 +65,7 @@ async function planOf(at: Asked, changes: Parameters<Asked['context']>[0]) {
   const request = { mirrors: [at.mirror], interruption: { stop: never, cut: never } }
   await rehearse(at.context(changes), request, {
     blocks: [],
-    graceEnds: () => null,
+    waitOf: () => wait(because('goes_next', { of: 'image' })),
     note() {},
     say: one => planned.push(one),
   })

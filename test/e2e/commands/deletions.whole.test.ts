@@ -118,7 +118,7 @@ it('a picture that goes missing and one that moved are told in the log, and when
   expect(next.map(({ code }: { code: string }) => code)).toEqual(['grace_runs', 'all_paused'])
   await stage.here('resume')
   expect((await stage.here('sync', '--dry-run')).out).toMatch(
-    /^wait a\/1\.png \(.*, until .* at the earliest\)/m,
+    /^wait a\/1\.png \(.* grace .*, until .* at the earliest\)/m,
   )
   renameSync(join(stage.pictures, 'b/0.png'), join(stage.pictures, 'b/2.png'))
   await daemon.told('picture_uploaded', 2)

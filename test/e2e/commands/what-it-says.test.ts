@@ -79,8 +79,8 @@ describe('sync --dry-run', () => {
       { operation: 'upload', path: 'b/2.png', code: 'moved_from' },
       { operation: 'delete', path: 'a/2.png', code: 'picture_moved' },
       { operation: 'delete', path: 'a/3.png', code: 'picture_moved' },
-      { operation: 'hold', path: 'a/0.png', code: 'gone' },
-      { operation: 'hold', path: 'a/1.png', code: 'gone' },
+      { operation: 'hold', path: 'a/0.png', code: 'image_held' },
+      { operation: 'hold', path: 'a/1.png', code: 'image_held' },
     ])
     expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     const { deletions } = await stage.json('deletions', 'list')
@@ -192,6 +192,9 @@ it('scans once, and says once what is in doubt, where nothing may be deleted for
   rmSync(join(stage.pictures, 'a/0.png'))
   mkdirSync(join(stage.pictures, 'b/.albumdignore'), { recursive: true })
   const { out } = await stage.here('sync')
+  // Nobody is told to delete it by a sync, which would refuse again.
+  const stopped = [{ path: 'a/0.png', next: [{ code: 'folder_in_doubt' }] }]
+  expect((await stage.json('deletions', 'list')).deletions).toMatchObject(stopped)
   expect(out.match(/^guarded: /gm)).toHaveLength(1)
   expect(out.match(/ pictures in \d folders$/gm)).toHaveLength(1)
   rmSync(join(stage.pictures, 'b'), { recursive: true })

@@ -13,6 +13,7 @@ import { ALONE } from '../../../src/sync/claims.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import type { PassEvent } from '../../../src/sync/pass-events.ts'
 import { readQuota } from '../../../src/sync/quota/index.ts'
+import type { EscrowRow } from '../../../src/synced/tables/escrow.ts'
 import { because, codeOf, type Reason, WHY_IN_ESCROW } from '../../../src/words/reasons.ts'
 import { diskFor, Looks, openerFor } from '../disk/disk-port.ts'
 import { tinyReader } from '../disk/tiny-picture.ts'
@@ -84,7 +85,7 @@ async function rehearsed(world: World): Promise<Planned[]> {
     {
       blocks: blocksBefore(synced, allowance.plan, clock),
       say: planned => said.push(planned),
-      graceEnds: () => null,
+      waitOf: entry => ({ why: whyLeft(entry), until: null }),
       note() {},
     },
   )
@@ -209,19 +210,16 @@ function whatHappened(
 
 function leftInEscrow({ mirrors, state: { synced } }: World): Planned[] {
   return mirrors.flatMap(({ folder: mirror }) =>
-    synced.escrow
-      .ofMirror(synced.mirrors.of(mirror)?.id ?? 0)
-      .map(({ path, reason, state, many_until, why }) => {
-        const operation = state === 'held' || state === 'unproved' ? 'hold' : 'wait'
-        return {
-          operation,
-          mirror,
-          path,
-          why: (many_until === null ? null : why) ?? WHY_IN_ESCROW[reason],
-          cdn_url: null,
-        }
-      }),
+    synced.escrow.ofMirror(synced.mirrors.of(mirror)?.id ?? 0).map(entry => {
+      const { path, state } = entry
+      const operation = state === 'held' || state === 'unproved' ? 'hold' : 'wait'
+      return { operation, mirror, path, why: whyLeft(entry), cdn_url: null }
+    }),
   )
+}
+
+function whyLeft({ reason, many_until, why }: EscrowRow): Reason {
+  return (many_until === null ? null : why) ?? WHY_IN_ESCROW[reason]
 }
 
 /** Whether an image that a picture does not use any more stays for good. */
