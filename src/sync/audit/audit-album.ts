@@ -6,7 +6,7 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import { deliveryOf, isAltering, mayHaveSent } from '../delivered/index.ts'
-import { canBe, dimensionsFit, plainName, sizeFits } from '../listing/index.ts'
+import { canBe, changesOf, dimensionsFit, plainName, sizeFits } from '../listing/index.ts'
 
 /** The records that one album's listing is compared with. */
 export type AuditRecords = ReturnType<typeof recordsOf>
@@ -91,8 +91,9 @@ function namesTell(inPlace: readonly ImageRow[], shown: ReadonlyMap<string, List
   return kept.length > 0 || inPlace.length < 3
 }
 
-function sameName({ name }: ImageRow, listed: ListedImage): boolean {
-  return listed.name === undefined || plainName(listed.name) === plainName(name)
+/** Whether the listing shows the image's name, or one that a host may have made of it. */
+function sameName({ name }: ImageRow, { name: listed }: ListedImage): boolean {
+  return listed === undefined || plainName(listed) === plainName(name) || changesOf(name)(listed)
 }
 
 /** How a listing differs from a record. What it does not show, or rounds, is no difference. */

@@ -58,14 +58,13 @@ export class AuditJudge {
     if (image.gone === null && image.listedFrom <= this.#began) this.#report(image, 'is said to be gone')
   }
 
-  /** An audit takes images for changed, or for those of others, that the host lists under names of its own. */
+  /** An audit may take images for those of others that the host lists under names of its own. */
   #areRenamed(): boolean {
     return this.#world.history.variations.renames !== null
   }
 
   /** Nobody can change an image there. */
   #isChanged({ name }: AuditFinding, image: TrueImage): void {
-    if (this.#areRenamed()) return
     const row = this.#recorded.get(image.id)
     if (!row?.hash.equals(Buffer.from(image.hash, 'hex')) || row.name !== image.name) return
     if (this.#isInItsAlbum(row, image) && name === image.name) this.#report(image, 'is said to be changed')

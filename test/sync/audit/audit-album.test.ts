@@ -63,6 +63,7 @@ describe('an album that is as recorded', () => {
     ['with nothing but ids', { name: undefined, size: undefined, width: undefined, height: undefined }, {}],
     ['with a name in another form of Unicode', { name: 'e\u0301.png' }, { name: '\u00e9.png' }],
     ['with a name without the blanks around it', { name: 'a.png' }, { name: ' a.png' }],
+    ['with a name that a host makes of it', { name: 'my_trip (1).jpg' }, { name: 'My trip.JPEG' }],
     ['with an SVG that has other dimensions', { width: 1, height: 1 }, { mime: 'image/svg+xml' }],
     ['with a picture whose dimensions are not known', { width: 9 }, { width: null, height: null }],
   ])('has no findings: %s', (_, shown, known) => {
