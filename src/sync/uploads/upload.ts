@@ -94,7 +94,8 @@ export class Uploader {
     }
     if (this.#run.only === 'compare') return this.#compare(job, open)
     if (this.#wasSent(job, hash)) return { kind: 'uncertain', failure: sentBefore, hash }
-    const waits = this.#run.incomplete.judge(this.#run, job, open)
+    // What is no picture of ours is nobody's half picture, however whole it is.
+    const waits = open.foreign === null ? this.#run.incomplete.judge(this.#run, job, open) : null
     if (waits) return waits
     if (!picture) {
       return { kind: 'failed', code: 'NOT_A_PICTURE', message: whyNoPicture(open), retryAt: null, hash }

@@ -186,6 +186,14 @@ describe('a pass', () => {
     expect(failuresOf(workshop)).toEqual([])
   })
 
+  it('names at once what is no picture of ours, however whole it is', async () => {
+    const raw = Buffer.from('II*\0\x10\0\0\0CR\x02\0'.padEnd(40, 'raw'), 'latin1')
+    const workshop = await workshopWith({ 'a.tif': raw })
+    expect(failuresOf(workshop)).toMatchObject([
+      { code: 'NOT_A_PICTURE', message: because('foreign_picture', { format: 'RAW' }) },
+    ])
+  })
+
   it('sends it as it is where that is asked for', async () => {
     const workshop = await openWith({ 'a.png': half })
     await workshop.pass(send)
