@@ -174,22 +174,24 @@ export const REASON_WORDS = {
   not_a_picture: 'File is no picture of a known format. Replace it, or exclude it in .albumdignore',
   foreign_picture:
     'File is {format} by its bytes, and the host takes no {format}. Convert it, or exclude it in .albumdignore',
-  incomplete: 'Part of the picture is missing or damaged, so it may still be written',
-  odd: 'The picture is not as its format says, so it may still be written; sent once it has rested',
+  incomplete: 'Part of the picture is missing or damaged ({why:reason}), so it may still be written',
+  odd: 'The picture is not as its format says ({why:reason}), so it may still be written; sent once it has rested',
   empty_yet: 'File is empty, so it may still be written',
-  stays_incomplete: 'Part of the picture is missing or damaged. Replace it, or exclude it in .albumdignore',
-  flaw_cut: '{part} is truncated, because the file ends at byte {at}',
-  flaw_unwritten: 'zeros stand at byte {at}, where {part} belongs',
-  flaw_checksum: 'the check sum of {part} at byte {at} is not that of its bytes',
-  flaw_no_pixels: 'no pixels are there',
+  stays_incomplete:
+    'Part of the picture is missing or damaged ({why:reason}). Replace it, or exclude it in .albumdignore',
+  flaw_cut: 'the picture is truncated at byte {at}, and all or part of {part:part} is missing',
+  flaw_unwritten: 'zeros stand at byte {at} in place of {part:part}',
+  flaw_checksum: 'the check sum of {part:part} at byte {at} is not that of its bytes',
+  flaw_no_pixels: 'the header or the pixels are missing at byte {at}',
   flaw_rows: 'the pixels end at byte {at}, before the last row',
-  flaw_broken: 'what stands at byte {at} is no {part}',
-  flaw_no_end: 'the end mark ({part}) is missing, and all pixels are there',
-  flaw_length: 'the stated length of {part} at byte {at} is not true',
-  flaw_stray: 'what stands at byte {at} belongs to no part of the picture',
-  flaw_one_checksum: 'the check sum of {part} at byte {at} is wrong, but the pixels are whole by another',
-  flaw_announced: 'the picture announces {part}, which is not there',
-  flaw_zeros: 'a stretch of zeros stands at byte {at}, which may be dark pixels',
+  flaw_broken: "what stands at byte {at} can't be read as {part:part}",
+  flaw_no_end: 'the end mark is missing, and all pixels are there',
+  flaw_length: 'the stated length of {part:part} at byte {at} is not true',
+  flaw_stray: 'what stands at byte {at} is not as the format says, and the pixels do not need it',
+  flaw_one_checksum:
+    'the check sum of {part:part} at byte {at} is wrong, but the pixels are whole by another',
+  flaw_announced: 'the picture announces {part:part}, which is not there',
+  flaw_zeros: 'zeros stand at byte {at}, and nothing tells whether they belong there',
   perhaps_sent_before_loss:
     'Perhaps on the host already, because the state was lost and the plan lists no albums. "albumd retry --resend" sends it all the same',
   album_not_permitted:
@@ -258,10 +260,8 @@ export const REASON_WORDS = {
 export const MORE = {
   other_account:
     'The key was changed, and its account shows none of the recorded images: either it is another account, or the images were deleted there.',
-  incomplete: 'Found: {why:reason}.',
-  odd: 'Found: {why:reason}.',
   stays_incomplete:
-    'Found: {why:reason}. albumd leaves the file until it changes. To have such files sent as they are, set watch.incomplete to send, then run "albumd retry".',
+    'albumd leaves the file until it changes. To have such files sent as they are, set watch.incomplete to send, then run "albumd retry".',
   perhaps_sent_before_loss:
     'Sent again, it may be on the host twice, because without listings nobody can look.',
   line_too_slow:

@@ -97,6 +97,13 @@ const KINDS = {
   /** The fullest folders; '' is the root. `others`: how many are not named. */
   folders: ({ named, others }: { named: readonly string[]; others: number }) =>
     `${named.map(folder => folder || 'the root').join(', ')}${others > 0 ? ` and ${inDigits(others)} more` : ''}`,
+  /** A part of a picture by its name, as "image 2, scan" or "chunk IDAT". */
+  part: (name: string) =>
+    name
+      .split(', ')
+      .map(one => (/^(?:chunk |[A-Z]|\S+ \d+$)/.test(one) ? one : `the ${one}`))
+      .reverse()
+      .join(' of '),
   /** How many others there are beside the one that is named. */
   more: (others: number) => (others > 0 ? ` and ${others} more` : ''),
   /** A name that may be missing. */
@@ -253,13 +260,16 @@ function innerOf(facts: unknown): Reason | null {
   return String(why).startsWith('["') ? (why as Reason) : null
 }
 
-/** An older albumd may have recorded the reason with fewer facts, so a fact that is missing is left out. */
+/** An older albumd may have recorded the reason with fewer facts, so a fact that is missing is left out, with brackets around. */
 function filled(text: string, facts: unknown): string {
-  return text.replace(/\{(\w+)(?::(\w+))?\}/g, (_, name: string, kind: keyof Kinds | undefined) => {
-    const fact = ((facts ?? {}) as Record<string, never>)[name]
-    if (fact === undefined) return ''
-    return String(kind === undefined ? fact : KINDS[kind](fact))
-  })
+  return text.replace(
+    /( \()?\{(\w+)(?::(\w+))?\}(\))?/g,
+    (_, open = '', name: string, kind: keyof Kinds | undefined, close = '') => {
+      const fact = ((facts ?? {}) as Record<string, never>)[name]
+      if (fact === undefined) return open && close ? '' : open + close
+      return open + String(kind === undefined ? fact : KINDS[kind](fact)) + close
+    },
+  )
 }
 
 function parsed(why: Reason): [ReasonCode, unknown] {

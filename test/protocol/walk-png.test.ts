@@ -41,14 +41,17 @@ describe('a PNG', () => {
   })
 
   test('whose chunks are followed by zeros or by something else lacks pixels', async () => {
-    expect(await verdictOf(walkPng, start, Buffer.alloc(400))).toMatchObject(missing('unwritten', 'IDAT'))
+    const next = { kind: 'missing', code: 'unwritten', part: 'next chunk', at: start.length }
+    expect(await verdictOf(walkPng, start, Buffer.alloc(400))).toEqual(next)
     expect(await verdictOf(walkPng, start, be32(4), 'a1b2', whole)).toMatchObject(missing('broken', 'IDAT'))
     expect(await verdictOf(walkPng, start, IEND)).toMatchObject(missing('no_pixels', 'IEND'))
   })
 
   test('names the chunk that is cut off', async () => {
     expect(await verdictOf(walkPng, whole.subarray(0, -20))).toMatchObject(missing('cut', 'IDAT'))
-    expect(await verdictOf(walkPng, whole.subarray(0, -6))).toMatchObject(missing('cut', 'IEND'))
+    const cut = { ...missing('cut', 'IEND'), at: whole.length - 6 }
+    expect(await verdictOf(walkPng, whole.subarray(0, -6))).toEqual(cut)
+    expect(await verdictOf(walkPng, whole.subarray(0, -10))).toEqual({ ...cut, at: whole.length - 10 })
     expect(await verdictOf(walkPng, whole.subarray(0, -1), 0)).toMatchObject(missing('checksum', 'IEND'))
   })
 
@@ -131,7 +134,8 @@ describe('an animated PNG', () => {
 
   test('that an editor shortened announces more', async () => {
     const three = bytes(start, chunk('acTL', be32(3), be32(0)), control(0), pixels)
-    expect(await verdictOf(walkPng, three, IEND)).toMatchObject(odd('announced', 'IEND'))
+    const announced = { kind: 'odd', code: 'announced', part: 'last frame' }
+    expect(await verdictOf(walkPng, three, IEND)).toMatchObject(announced)
     expect(await verdictOf(walkPng, three)).toMatchObject(missing('cut', 'IEND'))
   })
 })

@@ -160,8 +160,14 @@ describe.each([
     expect(await verdictOf(walkTiff, tiles(50, 75, 25, 25))).toEqual(CLOSED)
     expect(await verdictOf(walkTiff, tiles(50, 75, 25, 26))).toMatchObject(missing('cut', 'tile 2'))
     expect(await verdictOf(walkTiff, tiles(50, 0, 25, 0))).toEqual(CLOSED)
-    expect(await verdictOf(walkTiff, tiles(50, 0, 25, 25))).toMatchObject(missing('unwritten', 'tile 2'))
-    expect(await verdictOf(walkTiff, tiles(0, 0, 0, 0))).toMatchObject(missing('unwritten', 'tile 1'))
+    expect(await verdictOf(walkTiff, tiles(50, 0, 25, 25))).toEqual({
+      ...missing('unwritten', 'offset of tile 2'),
+      at: 46,
+    })
+    expect(await verdictOf(walkTiff, tiles(0, 0, 0, 0))).toEqual({
+      ...missing('unwritten', 'offset of tile 1'),
+      at: 42,
+    })
   })
 
   test('has all of its pages, and of the smaller copies below them', async () => {

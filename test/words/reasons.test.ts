@@ -2,7 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FLAWS } from '../../src/protocol/picture/part.ts'
-import { because, CODES, codeOf, endsByItself, inWords, moreOf, said } from '../../src/words/reasons.ts'
+import {
+  because,
+  CODES,
+  codeOf,
+  endsByItself,
+  inWords,
+  moreOf,
+  type Reason,
+  said,
+} from '../../src/words/reasons.ts'
 
 const SRC = join(import.meta.dirname, '../../src')
 
@@ -39,6 +48,28 @@ describe('reasons', () => {
     expect(inWords(other)).toBe(
       'another version of albumd recorded why, and this version has no words for it (code_of_another), in a',
     )
+  })
+
+  it('of what is wrong with a picture are sentences, whatever its part is called', () => {
+    const told = (code: keyof typeof FLAWS, part: string) => inWords(because(`flaw_${code}`, { part, at: 9 }))
+    const cut = (part: string) => `the picture is truncated at byte 9, and all or part of ${part} is missing`
+    for (const [part, named] of [
+      ['DHT', 'DHT'],
+      ['film', 'the film'],
+      ['pixels', 'the pixels'],
+      ['strip 3', 'strip 3'],
+      ['chunk IDAT', 'chunk IDAT'],
+      ['image 2, scan', 'the scan of image 2'],
+      ['image 1, chunk IEND', 'chunk IEND of image 1'],
+    ] as const)
+      expect(told('cut', part)).toBe(cut(named))
+    expect(told('unwritten', 'next segment')).toBe('zeros stand at byte 9 in place of the next segment')
+    expect(told('unwritten', 'offset of strip 3')).toContain('in place of the offset of strip 3')
+  })
+
+  it('leave out what was not recorded, with its brackets', () => {
+    const without = JSON.stringify(['incomplete', {}]) as unknown as Reason
+    expect(inWords(without)).toBe('Part of the picture is missing or damaged, so it may still be written')
   })
 
   it('name a path so that a shell takes it', () => {

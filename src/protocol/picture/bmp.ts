@@ -64,7 +64,8 @@ export const walkBmp: Walk = async function* (reader) {
   yield image
   const end = Math.max(declared, image.to)
   if (end <= size) return yield* walkStatedEnd(reader, end)
-  yield flawed({ role: 'stray', name: 'rest', from: image.to, to: Math.max(image.to, size) }, 'length')
+  const rest: Part = { role: 'stray', name: 'rest', from: image.to, to: Math.max(image.to, size) }
+  yield flawed(rest, 'length', 'file', 2)
 }
 
 async function pixelsAt(reader: ByteReader, dib: Dib, from: number, declared: number): Promise<Part> {
@@ -79,9 +80,9 @@ async function pixelsAt(reader: ByteReader, dib: Dib, from: number, declared: nu
   const part: Part = { role: 'image', name: 'pixels', from, to }
   const { row, all } = await new Zeros().within(reader, from, Math.min(to, size))
   // Compressed pixels have no page of zeros.
-  if (!isPlain && (row || all)) return flawed(part, 'unwritten')
-  if (to > size || to === from) return flawed(part, 'cut')
+  if (!isPlain && (row !== null || all)) return flawed(part, 'unwritten', part.name, row)
+  if (to > size || to === from) return flawed(part, 'cut', part.name, size)
   // Pixels that are all zeros are a black picture: a writer that fills reserved room has begun with more than the header.
-  const isDark = isPlain && !all && (row || (await reader.zerosAtEnd()) >= PAGE)
-  return flawed(part, isDark && 'zeros')
+  const isDark = isPlain && !all && (row !== null || (await reader.zerosAtEnd()) >= PAGE)
+  return flawed(part, isDark && 'zeros', part.name, row ?? size - PAGE)
 }

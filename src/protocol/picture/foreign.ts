@@ -39,7 +39,7 @@ const HEAD = 64 * 1024
 export const walkUnknown: Walk = async function* ({ source, size }) {
   const code = await flawOf(source)
   const role = code === 'unwritten' ? code : 'stray'
-  yield flawed({ role, name: 'file', from: 0, to: size }, code)
+  yield flawed({ role, name: 'file', from: 0, to: size }, code, 'picture')
 }
 
 async function flawOf(source: ByteSource): Promise<FlawCode | null> {

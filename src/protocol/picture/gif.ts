@@ -53,18 +53,19 @@ async function blockAt(reader: ByteReader, from: number, seen: Seen): Promise<Pa
 async function noBlock(reader: ByteReader, from: number, { images, announced }: Seen): Promise<Part> {
   const { size } = reader
   const next = `image ${images + 1}`
-  const rest = (code: FlawCode, named: string) =>
-    flawed({ role: 'stray', name: 'rest', from, to: Math.max(from, size) }, code, named)
+  const rest = (code: FlawCode, named: string, at?: number) =>
+    flawed({ role: 'stray', name: 'rest', from, to: Math.max(from, size) }, code, named, at)
   const zeros = (await endOfZeros(reader, from)) - from
   // Some writers leave a few zeros between blocks, and decoders skip them.
   if (zeros > 0 && zeros < ROOM && from + zeros < size)
     return { role: 'stray', name: 'padding', from, to: from + zeros }
-  if (zeros > 0) return { ...rest('unwritten', 'block'), role: 'unwritten' }
+  if (zeros > 0) return { ...rest('unwritten', 'rest'), role: 'unwritten' }
   if (images === 0) return rest(from < size ? 'broken' : 'no_pixels', next)
   const [first] = await reader.slice(from, from + 1)
   if (first === TRAILER) return { role: 'end', name: 'trailer', from, to: from + 1 }
   // Compressed pixels have no page of zeros.
-  if ((await new Zeros().within(reader, from, size)).row) return rest('unwritten', 'block')
+  const { row } = await new Zeros().within(reader, from, size)
+  if (row !== null) return rest('unwritten', 'rest', row)
   if (size - from < ROOM) return announced ? rest('cut', next) : rest('no_end', 'trailer')
   // Decoders show what came before. A writer that had not finished would not have written the trailer.
   const [last] = await reader.slice(size - 1, size)

@@ -22,19 +22,19 @@ interface Entry {
 export const walkIco: Walk = async function* (reader) {
   const { size } = reader
   const count = (await reader.number(4)) & 0xffff
-  const index: Part = { role: 'index', name: 'directory', from: 0, to: HEADER + count * ENTRY }
+  const index: Part = { role: 'index', name: 'directory', from: 0, to: HEADER + Math.max(1, count) * ENTRY }
   const entries: Entry[] = []
-  let sum = 0
+  let [sum, open] = [0, 0]
   for (let nth = 1; nth <= count && count <= MOST; nth++) {
     const at = HEADER + nth * ENTRY
     const [length, from] = [await reader.number(at - 8), await reader.number(at - 4)]
     if (length * from > 0) entries.push({ name: `image ${nth}`, from, length })
+    else open ||= at - (length === 0 ? 8 : 4)
     sum += length
   }
   const isCrafted = count > MOST || sum > size + MOST * PAGE
-  const isOpen = count === 0 || entries.length < count
-  const code = index.to > size ? 'cut' : isCrafted ? 'broken' : isOpen && 'unwritten'
-  yield flawed(index, code)
+  const code = index.to > size ? 'cut' : isCrafted ? 'broken' : open > 0 && 'unwritten'
+  yield flawed(index, code, index.name, code === 'unwritten' ? open : undefined)
   if (code) return
   let end = index.to
   for (const entry of entries.sort((one, other) => one.from - other.from)) {
@@ -57,9 +57,9 @@ async function imageAt(reader: ByteReader, { name, from, length }: Entry): Promi
   const least = from + Math.max(needed, Math.min(all, length))
   if (least > size) return flawed(part(Math.max(least, stated)), 'cut')
   const zeros = await new Zeros().within(reader, from + start, from + Math.min(needed, length))
-  const isDark = zeros.row && !zeros.all
   const to = Math.min(size, Math.max(from + all, stated))
-  return flawed(part(to), isDark ? 'zeros' : (stated > size || needed > length) && 'length')
+  if (zeros.row !== null && !zeros.all) return flawed(part(to), 'zeros', name, zeros.row)
+  return flawed(part(to), (stated > size || needed > length) && 'length')
 }
 
 /** The bytes of a BMP in an icon, from its header: where the colours begin, how many bytes the picture needs, and how many it

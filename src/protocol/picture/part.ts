@@ -90,7 +90,7 @@ export function flawed(
   part: Part,
   code: FlawCode | false | null | undefined,
   named = part.name,
-  at = code === 'cut' ? part.to : part.from,
+  at: number | null = code === 'cut' ? part.to : part.from,
 ): Part {
-  return code ? { ...part, flaw: { code, part: named, at } } : part
+  return code ? { ...part, flaw: { code, part: named, at: at ?? part.from } } : part
 }

@@ -45,7 +45,8 @@ export const walkPng: Walk = async function* (reader) {
       seen.frame ||= at
     }
     const part: Part = { role: roleOf(type), name: type, from: at, to, by: 'checksum' }
-    yield flawed(part, await flawOf(reader, part, seen), `chunk ${type}`)
+    const code = await flawOf(reader, part, seen)
+    yield flawed(part, code, code === 'announced' ? 'last frame' : `chunk ${type}`)
     if (type === 'IEND') return yield* walkRest(reader, to)
     at = to
   }
@@ -58,14 +59,15 @@ async function flawOf(reader: ByteReader, { role, from, to }: Part, seen: Seen):
   if (right) return null
   if (role === 'image') return (await areWhole(reader, seen)) ? 'one_checksum' : 'checksum'
   // Programs show a picture whose metadata are broken, and so will stay; zeros say that a writer is still to come.
-  return role === 'metadata' && !(await new Zeros().within(reader, from, to)).row ? 'stray' : 'checksum'
+  const { row } = await new Zeros().within(reader, from, to)
+  return role === 'metadata' && row === null ? 'stray' : 'checksum'
 }
 
 /** What stands where a chunk should begin. When the pixels are all there, only the end mark is missing. */
 async function noChunk(reader: ByteReader, from: number, seen: Seen): Promise<Part> {
   const rest = (code: FlawCode, role: Role = 'stray') => {
     const part: Part = { role, name: 'rest', from, to: Math.max(from, reader.size) }
-    return flawed(part, code, seen.begun ? 'chunk IEND' : 'chunk IDAT', from)
+    return flawed(part, code, code === 'unwritten' ? 'next chunk' : `chunk ${seen.begun ? 'IEND' : 'IDAT'}`)
   }
   const head = await reader.bytes(from, CHUNK_HEAD)
   // A chunk may begin with zeros, those of its length; its type has none.

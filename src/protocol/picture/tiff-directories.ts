@@ -39,7 +39,7 @@ export interface Directory {
   /** The offset of the next directory. 0: there is none. */
   next: number
   /** The first thing that is wrong with an entry. */
-  flaw?: { code: FlawCode; part?: string }
+  flaw?: { code: FlawCode; part?: string; at?: number }
 }
 
 /** The directories of a TIFF, and of EXIF and the index of a multi-picture JPEG, which are built like one. */
@@ -99,8 +99,9 @@ export class Tiff {
     const length = values.count * values.bytes
     // When the values fit into the entry, they stand in it. Otherwise the entry holds a pointer to them.
     const at = length <= pointer ? offset + valueAt : this.#start + this.uint(read, valueAt, pointer)
-    if (tag + type + values.count === 0) found.flaw ??= { code: 'unwritten' }
-    if (at + length > this.#reader.size) found.flaw ??= { code: 'cut', part: `tag ${tag}` }
+    if (tag + type + values.count === 0) found.flaw ??= { code: 'unwritten', at: offset }
+    const { size } = this.#reader
+    if (at + length > size) found.flaw ??= { code: 'cut', part: `tag ${tag}`, at: size }
     if (tags.includes(tag) && !found.entries.has(tag))
       found.entries.set(tag, { ...values, at, isWhole: WHOLE.has(type) })
   }

@@ -1,5 +1,5 @@
 import { ByteReader, PAGE } from './byte-reader.ts'
-import { type FlawCode, flawed, type Part, type Walk } from './part.ts'
+import { flawed, type Part, type Walk } from './part.ts'
 import { type Directory, Tiff } from './tiff-directories.ts'
 import { endOfZeros, ROOM, Zeros } from './zeros.ts'
 
@@ -13,10 +13,7 @@ const ROWS_PER_STRIP = 278
 const PLANAR = 284
 const SUB_DIRECTORIES = 330
 const DNG_VERSION = 50_706
-const NUMBERS = [
-  ...[WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC],
-  ...[SAMPLES, ROWS_PER_STRIP, PLANAR, DNG_VERSION],
-]
+const NUMBERS = [WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, SAMPLES, ROWS_PER_STRIP, PLANAR, DNG_VERSION]
 /** The tags that say where the pixels are and how long they are: for strips, for tiles, and for the JPEG in old TIFFs. */
 const PIECES = [
   { kind: 'strip', offsets: 273, lengths: 279 },
@@ -35,7 +32,7 @@ export const walkTiff: Walk = async function* (reader) {
   const { size } = reader
   const tiff = await Tiff.at(reader)
   const header: Part = { role: 'header', name: 'header', from: 0, to: 8 }
-  yield flawed(header, tiff ? tiff.first === 0 && 'unwritten' : 'cut')
+  yield flawed(header, tiff ? tiff.first === 0 && 'unwritten' : 'cut', header.name, tiff?.pointer ?? size)
   if (!tiff?.first) return
   const pixels = new Pixels(reader, tiff)
   // The loop visits those that are added meanwhile, too.
@@ -58,7 +55,7 @@ export const walkTiff: Walk = async function* (reader) {
       const isRaw = numbers.has(DNG_VERSION)
       part.states = { ...(width && height && { width, height }), ...(isRaw && { raw: true as const }) }
     }
-    yield flawed(part, await flawOf(reader, directory, part), directory.flaw?.part)
+    yield await looked(reader, directory, part)
     for await (const below of tiff.numbersOf(directory.entries.get(SUB_DIRECTORIES))) enter(below)
     yield* pixels.of(directory, numbers)
     enter(directory.next)
@@ -69,14 +66,11 @@ export const walkTiff: Walk = async function* (reader) {
   if (pixels.dark && pixels.isLit) yield flawed(pixels.dark, 'zeros')
 }
 
-async function flawOf(
-  reader: ByteReader,
-  { count, end, flaw }: Directory,
-  { from, states }: Part,
-): Promise<FlawCode | false> {
-  if (flaw || count > 0) return flaw?.code ?? (end === reader.size && 'no_end')
-  const isRoom = states !== undefined || (await endOfZeros(reader, from)) - from >= ROOM
-  return isRoom ? 'unwritten' : 'announced'
+async function looked(reader: ByteReader, { count, end, flaw }: Directory, part: Part): Promise<Part> {
+  if (flaw) return flawed(part, flaw.code, flaw.part, flaw.at)
+  if (count > 0) return flawed(part, end === reader.size && 'no_end')
+  const isRoom = part.states !== undefined || (await endOfZeros(reader, part.from)) - part.from >= ROOM
+  return flawed(part, isRoom ? 'unwritten' : 'announced')
 }
 
 /** The strips, tiles and JPEGs of all directories. */
@@ -99,11 +93,12 @@ class Pixels {
     const { source } = this.#reader
     const isPlain = (numbers.get(COMPRESSION) ?? 1) === 1
     for (const { kind, offsets, lengths } of PIECES) {
-      if (kind === 'JPEG' && !entries.has(lengths)) continue
+      const index = entries.get(offsets)
+      if (!index || (kind === 'JPEG' && !entries.has(lengths))) continue
       // Offsets and lengths are read alternately, so each have a reader of their own.
       const sizes = this.#tiff.numbersOf(entries.get(lengths), new ByteReader(source))
       let [piece, written] = [0, 0]
-      for await (const from of this.#tiff.numbersOf(entries.get(offsets), new ByteReader(source))) {
+      for await (const from of this.#tiff.numbersOf(index, new ByteReader(source))) {
         const stated = (await sizes.next()).value || 0
         const needed = isPlain && kind === 'strip' ? lengthOfStrip(numbers, piece) : null
         piece++
@@ -111,32 +106,34 @@ class Pixels {
         if (from + stated === 0) continue
         written++
         const part: Part = { role: 'image', name: `${kind} ${piece}`, from, to: from + stated, by: 'index' }
-        yield flawed(part, await this.#take(part, isPlain, needed))
+        yield await this.#take(part, isPlain, needed, index.at + (piece - 1) * index.bytes)
       }
       this.pieces += piece
-      if (piece > written && written === 0)
-        yield flawed({ role: 'image', name: `${kind} 1`, from: 0, to: 0 }, 'unwritten')
+      const none: Part = { role: 'image', name: `offset of ${kind} 1`, from: 0, to: 0 }
+      if (piece > written && written === 0) yield flawed(none, 'unwritten', none.name, index.at)
     }
   }
 
-  /** Looks at a piece. Where its length is not stated, or lies behind the file's end, the one that its rows need counts. */
-  async #take(part: Part, isPlain: boolean, needed: number | null): Promise<FlawCode | false> {
+  /** Looks at a piece. Where its length is not stated, or lies behind the file's end, the one that its rows need counts.
+   * `place`: where its offset stands. */
+  async #take(part: Part, isPlain: boolean, needed: number | null, place: number): Promise<Part> {
     const { from } = part
     const { size } = this.#reader
     const isStated = part.to > from
     const isBeyond = part.to > size && needed !== null && from + needed <= part.to
-    if (from === 0) return 'unwritten'
+    if (from === 0) return flawed(part, 'unwritten', `offset of ${part.name}`, place)
     if (!isStated || isBeyond) part.to = from + (needed ?? Math.max(1, size - from))
-    if (part.to > size) return 'cut'
+    if (part.to > size) return flawed(part, 'cut')
     // A crafted file may name the same bytes again and again.
     this.#read += part.to - from
-    if (this.#read > 4 * size) return false
+    if (this.#read > 4 * size) return part
     const { row, all } = await this.#zeros.within(this.#reader, from, part.to)
     // Compressed pixels have no page of zeros.
-    if (!isPlain && (row || (all && part.to - from >= ROOM))) return 'unwritten'
+    if (!isPlain && (row !== null || (all && part.to - from >= ROOM)))
+      return flawed(part, 'unwritten', part.name, row)
     this.isLit ||= !all
-    if (isPlain && row) this.dark ??= { ...part, role: 'unwritten' }
-    return (isBeyond || (!isStated && needed === null)) && 'length'
+    if (isPlain && row !== null) this.dark ??= { ...part, role: 'unwritten', from: row }
+    return flawed(part, (isBeyond || (!isStated && needed === null)) && 'length')
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ByteReader, PAGE } from './byte-reader.ts'
-import { type FlawCode, flawed, type Part, type Walk } from './part.ts'
+import { flawed, type Part, type Walk } from './part.ts'
 import { walkStatedEnd, Zeros } from './zeros.ts'
 
 const RIFF_HEAD = 8
@@ -17,7 +17,7 @@ export const walkWebp: Walk = async function* (reader) {
   const riff: Part = { role: 'header', name: 'RIFF', from: 0, to: FIRST_CHUNK, by: 'length' }
   // Writers that do not know the length yet leave it out.
   const code = end > reader.size ? 'cut' : end < FIRST_CHUNK + CHUNK_HEAD && 'unwritten'
-  yield flawed(riff, code, 'RIFF', code === 'cut' ? end : 4)
+  yield flawed(riff, code, code === 'cut' ? 'RIFF' : 'length', code === 'cut' ? end : 4)
   if (code) return
   let hasPixels = false
   for (let at = FIRST_CHUNK; at + CHUNK_HEAD <= end; ) {
@@ -26,7 +26,7 @@ export const walkWebp: Walk = async function* (reader) {
     const to = at + CHUNK_HEAD + (name === 'ANMF' ? FRAME_HEAD : length + (length % 2))
     const role = ROLES[name] ?? 'metadata'
     const part: Part = { role, name, from: at, to: Math.min(to, end), by: 'length' }
-    yield flawed(part, await flawOf(reader, part, to, end), `chunk ${name.trim()}`, at)
+    yield await looked(reader, part, to, end)
     hasPixels ||= role === 'image' && name !== 'ALPH'
     at = to
   }
@@ -34,16 +34,18 @@ export const walkWebp: Walk = async function* (reader) {
   yield* walkStatedEnd(reader, end)
 }
 
-/** What is wrong with the chunk, which states that it ends at `to`, in a picture that ends at `end`. */
-async function flawOf(reader: ByteReader, part: Part, to: number, end: number): Promise<FlawCode | null> {
+/** The chunk, which states that it ends at `to`, with what is wrong with it, in a picture that ends at `end`. */
+async function looked(reader: ByteReader, part: Part, to: number, end: number): Promise<Part> {
   const { name, role } = part
-  if (/^(?:\0{4})?$/.test(name)) return 'unwritten'
+  const chunk = `chunk ${name.trim()}`
+  if (/^(?:\0{4})?$/.test(name)) return flawed(part, 'unwritten', 'next chunk')
   // Some writers leave out the padding of a last chunk of odd length.
-  if (to > end + 1) return 'cut'
+  if (to > end + 1) return flawed(part, 'cut', chunk)
   const from = part.from + CHUNK_HEAD
   const { row } = await new Zeros().within(reader, from, part.to)
-  if (!row && (to < end || (await reader.zerosAtEnd()) < PAGE)) return null
+  if (row === null && (to < end || (await reader.zerosAtEnd()) < PAGE)) return part
   // Compressed pixels have no page of zeros. Only transparency may be stored as it is.
   const [packed = 0] = await reader.slice(from, from + 1)
-  return role === 'image' && (name !== 'ALPH' || packed % 4 > 0) ? 'unwritten' : 'zeros'
+  const code = role === 'image' && (name !== 'ALPH' || packed % 4 > 0) ? 'unwritten' : 'zeros'
+  return flawed(part, code, chunk, row ?? reader.size - PAGE)
 }

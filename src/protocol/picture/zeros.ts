@@ -37,15 +37,15 @@ export class Zeros {
     this.last = piece[last] ?? this.last
   }
 
-  /** `row`: such a row ends between these offsets. `all`: only zeros stand there. */
-  async within(reader: ByteReader, from: number, to: number): Promise<{ row: boolean; all: boolean }> {
+  /** `row`: where the first such row begins that ends between these offsets. `all`: only zeros stand there. */
+  async within(reader: ByteReader, from: number, to: number): Promise<{ row: number | null; all: boolean }> {
     this.at = null
     let at = from
     for await (const piece of reader.pieces(from, to)) {
       this.take(piece, at)
       at += piece.byteLength
     }
-    return { row: this.at !== null, all: from < to && at === to && this.tail >= to - from }
+    return { row: this.at, all: from < to && at === to && this.tail >= to - from }
   }
 }
 

@@ -12,7 +12,8 @@ export interface WaitRow extends FileKey {
   at: Millis
 }
 
-/** What several pictures wait for: one of them for `why`, and all of them for a reason of its code. */
+/** What several pictures wait for: one of them for `why`, and all of them for a reason of its code. Reasons inside of it that
+ * differ are left out. */
 export type WaitOfSeveral = Omit<WaitRow, keyof FileKey> & { pictures: number }
 
 /** Pictures that the last try left for later. A row ends with the next transition of its file. */
@@ -23,8 +24,9 @@ export function openWaits({ all, get, run }: Statements) {
       of: get<[FileKey], WaitRow>('SELECT * FROM waits WHERE folder = @folder AND name = @name'),
       /** What the pictures at and below a folder wait for, the reason of most of them first. */
       below: all<[{ mirror: number; path: string }], WaitOfSeveral>(
-        `SELECT why, until, max(at) AS at, count(*) AS pictures FROM waits JOIN folders ON folders.id = waits.folder
-         WHERE mirror = +@mirror AND (@path = '' OR path = +@path OR (${isBelow()})) GROUP BY why ->> '$[0]' ORDER BY pictures DESC, why`,
+        `SELECT CASE WHEN count(DISTINCT why) = 1 THEN why ELSE json_remove(why, '$[1].why') END AS why, until, max(at) AS at,
+           count(*) AS pictures FROM waits JOIN folders ON folders.id = waits.folder
+         WHERE mirror = +@mirror AND (@path = '' OR path = +@path OR (${isBelow()})) GROUP BY waits.why ->> '$[0]' ORDER BY pictures DESC, waits.why`,
       ),
     },
     writes: {

@@ -227,6 +227,21 @@ describe('why, of a picture that is to be sent', () => {
   })
 })
 
+it('says of several pictures with different flaws what they have in common', async () => {
+  const at = await asked()
+  const whole = png(30, 30).bytes
+  const waits = () => statusOf(at.config, at.synced, true, Date.now()).mirrors[0]!.waits
+  at.write('a.png', whole.subarray(0, whole.length - 20))
+  await at.pass()
+  const [one] = waits()
+  expect(one).toMatchObject({ code: 'incomplete', pictures: 1 })
+  at.write('b.png', whole.subarray(0, whole.length - 30))
+  await at.pass()
+  expect(waits()).toMatchObject([{ code: 'incomplete', pictures: 2 }])
+  expect(waits()[0]!.what).not.toContain('byte')
+  expect(one!.what).toContain(`byte ${whole.length - 20}`)
+})
+
 /** The host said a moment ago that the day's quota is used up, and until when. */
 function usedUp({ synced }: Asked, resumes_at: number): void {
   const now = Date.now()

@@ -67,11 +67,19 @@ it('why says of what a running albumd waits to be whole nothing else than that',
   const stage = await setStage()
   const daemon = await daemonHere(stage, ['--log-level', 'debug'])
   stage.write('half.png', png(40, 30).bytes.subarray(0, 600))
-  await daemon.told('picture_waits')
+  const told = await daemon.told('picture_waits')
   expect(await stage.json('why', 'half.png')).toMatchObject({
     state: 'pending',
     next: [{ code: 'incomplete', cause: 'NOT_READY', at: expect.stringMatching(/^20/) }],
   })
+  // What was found, in why, in status and in the log.
+  const found = 'byte 600'
+  expect((await stage.here('why', 'half.png')).out).toContain(found)
+  expect((await stage.here('status')).out).toContain(found)
+  expect(await stage.json('status')).toMatchObject({
+    mirrors: [{ waits: [{ what: expect.stringContaining(found) }] }],
+  })
+  expect(told).toMatchObject({ message: expect.stringContaining(found) })
   stage.write('half.png', png(40, 30).bytes)
   await daemon.told('picture_uploaded')
   expect(await daemon.stop()).toBe(0)

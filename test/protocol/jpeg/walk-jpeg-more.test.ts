@@ -41,9 +41,9 @@ describe('a second image that the index names', () => {
 
   test('is missing in room that was reserved for it', async () => {
     const { all, first } = twoOf(600)
-    expect(await verdict(first, zeros(all.length - first.length))).toMatchObject({
-      kind: 'missing',
-      code: 'unwritten',
+    expect(await verdict(first, zeros(all.length - first.length))).toEqual({
+      ...{ kind: 'missing', code: 'unwritten', part: 'image 2' },
+      at: first.length + 600,
     })
     for (let length = first.length + 601; length < all.length - 2; length += 13)
       expect((await verdict(all.subarray(0, length), zeros(all.length - length))).kind).toBe('missing')
@@ -90,7 +90,10 @@ describe('a film that XMP announces', () => {
     const all = bytes(photo, zeros(padding), film)
     expect(await verdict(all)).toEqual(FOLLOWED)
     expect(await verdict(photo)).toMatchObject({ kind: 'odd', code: 'announced' })
-    expect(await verdict(all.subarray(0, -1))).toMatchObject({ kind: 'missing', code: 'cut' })
+    expect(await verdict(all.subarray(0, -1))).toMatchObject({
+      ...{ kind: 'missing', code: 'cut' },
+      at: all.length - 1,
+    })
     expect(await verdict(all.subarray(0, photo.length + padding + 20))).toMatchObject({ kind: 'missing' })
     expect(await verdict(photo, zeros(padding + film.length))).toMatchObject({
       kind: 'missing',

@@ -35,14 +35,15 @@ export class Announcements {
   /** The length of the film at the file's end. */
   #film = 0
 
-  /** Takes the data of a segment between these offsets, and returns what they make of its part. */
-  async take(reader: ByteReader, code: number, from: number, to: number): Promise<Partial<Part>> {
-    const name = (await reader.slice(from, Math.min(to, from + EXIF.length))).toString('latin1')
-    if (code === APP1 && name === EXIF) return { states: await exifStates(reader, from + EXIF.length) }
-    if (code === APP1) this.#takeXmp((await reader.slice(from, to)).toString('latin1'))
-    if (code !== APP2 || !name.startsWith(MPF)) return {}
+  /** Takes the data of a segment, from this offset on, and returns what they make of its part. */
+  async take(reader: ByteReader, code: number, part: Part, from: number): Promise<Part> {
+    const name = (await reader.slice(from, Math.min(part.to, from + EXIF.length))).toString('latin1')
+    if (code === APP1 && name === EXIF)
+      return { ...part, states: await exifStates(reader, from + EXIF.length) }
+    if (code === APP1) this.#takeXmp((await reader.slice(from, part.to)).toString('latin1'))
+    if (code !== APP2 || !name.startsWith(MPF)) return part
     await this.#takeIndex(reader, from + MPF.length)
-    return { role: 'index' }
+    return { ...part, role: 'index' }
   }
 
   async #takeIndex(reader: ByteReader, start: number): Promise<void> {

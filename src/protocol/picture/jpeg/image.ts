@@ -30,21 +30,17 @@ export async function* walkImage(
   announcements?: Announcements,
 ): AsyncGenerator<Part, number | null> {
   const tables = new JpegTables()
-  const part: MakePart = (role, name, from, to, code, at = from) =>
-    flawed({ role, name: where + name, from, to }, code, where + name, at)
+  const part = makerOf(where)
   yield part('header', 'SOI', start, start + MARKER)
   for (let at = start + MARKER; ; ) {
     const zeros = new Zeros(ROOM)
     const marker = await nextMarker(reader, at, false, zeros)
     // Any number of bytes 0xFF may stand before a marker (T.81, B.1.1.2), and decoders pass over all others.
-    if (zeros.at !== null) yield part('unwritten', 'zeros', at, marker.from, 'unwritten', zeros.at)
+    if (zeros.at !== null) yield part('unwritten', 'next segment', at, marker.from, 'unwritten', zeros.at)
     else if (marker.from > at) yield part('stray', 'stray bytes', at, marker.from)
     let found = await partAt(reader, marker, tables, part)
     if (announcements && found.role === 'metadata' && !found.flaw)
-      found = {
-        ...found,
-        ...(await announcements.take(reader, marker.code!, found.from + MARKER + LENGTH, found.to)),
-      }
+      found = await announcements.take(reader, marker.code!, found, found.from + MARKER + LENGTH)
     yield found
     if (marker.code === SOS && !found.flaw) {
       found = await pixelsAt(reader, found.to, tables, part)
@@ -56,14 +52,11 @@ export async function* walkImage(
   }
 }
 
-type MakePart = (
-  role: Role,
-  name: string,
-  from: number,
-  to: number,
-  code?: FlawCode | false,
-  at?: number,
-) => Part
+const makerOf =
+  (where: string) =>
+  (role: Role, name: string, from: number, to: number, code?: FlawCode | false, at?: number): Part =>
+    flawed({ role, name: where + name, from, to }, code, where + name, at)
+type MakePart = ReturnType<typeof makerOf>
 
 /** The part that begins with this marker. */
 async function partAt(
@@ -72,9 +65,11 @@ async function partAt(
   tables: JpegTables,
   part: MakePart,
 ): Promise<Part> {
-  if (code === null) return part('end', 'EOI', from, from, tables.isScanned ? 'no_end' : 'rows')
   const at = from + MARKER
-  if (code === EOI) return part('end', 'EOI', from, at, tables.scan.length === 0 && 'no_pixels')
+  const lacks = tables.scan.length === 0 && 'no_pixels'
+  // Whether a progressive picture is whole without its end mark, nobody can tell.
+  if (code === null) return part('end', 'EOI', from, from, lacks || (tables.isScanned ? 'no_end' : 'cut'))
+  if (code === EOI) return part('end', 'EOI', from, at, lacks)
   const [name, isMeta] = [nameOf(code), isMetadata(code)]
   const role = isMeta ? 'metadata' : 'header'
   const length = (await reader.bytes(at, LENGTH))?.readUInt16BE(0) ?? LENGTH
@@ -84,20 +79,19 @@ async function partAt(
   tables.take(code, await reader.slice(at + LENGTH, to))
   const { frame, scan } = tables
   const segment = part(role, name, from, to, code === SOS && scan.length === 0 && 'no_pixels')
-  return frame && isFrame(code)
-    ? { ...segment, states: { width: frame.width, height: frame.height } }
-    : segment
+  if (frame && isFrame(code)) segment.states = { width: frame.width, height: frame.height }
+  return segment
 }
 
 /** The compressed pixels from this offset on. Their blocks are counted only where no marker follows or zeros may be a hole. */
 async function pixelsAt(reader: ByteReader, from: number, tables: JpegTables, part: MakePart): Promise<Part> {
   const zeros = new Zeros(HOLE)
   const { code, from: to } = await nextMarker(reader, from, true, zeros)
-  const image = (flaw?: FlawCode, at = from) => part('image', 'scan', from, to, flaw, at)
+  const image = (flaw?: FlawCode, at?: number) => part('image', 'scan', from, to, flaw, at)
   if (from === to) return image('no_pixels')
   if (code !== null && zeros.at === null) return image()
   const units = tables.units()
-  if (units === null) return code === null ? image('rows', to) : image('zeros', zeros.at!)
+  if (units === null) return code === null ? image() : image('zeros', zeros.at!)
   const { complete, end } = await countBlocks(reader.source, from, to, units)
   if (complete && areBlocks(zeros, end, to, units.mayBeZeros)) return image()
   return zeros.at === null ? image('rows', end) : image('unwritten', zeros.at)

@@ -16,7 +16,7 @@ export async function* walkJpeg(reader: ByteReader): AsyncGenerator<Part, void> 
   const few = new ByteReader(reader.source, { block: ROOM })
   for (const each of announced) {
     const code = images && (await flawOf(few, each, isThere(each, images, announced)))
-    if (code) yield flawed({ ...each, role: 'image', by: 'index' }, code, each.name, each.from)
+    if (code) yield flawed({ ...each, role: 'image', by: 'index' }, code)
   }
 }
 
@@ -33,9 +33,10 @@ async function* walkBehind(
     const from = await endOfZeros(reader, at)
     if (from > at) {
       // Zeros are padding, or room that is not written, as where what is announced is to come.
-      const isAwaited = announced.some(each => each.to > at && !isThere(each, images, announced))
-      const code = isAwaited ? from === size && 'unwritten' : from - at >= ROOM && 'zeros'
-      yield flawed({ role: 'unwritten', name: 'padding', from: at, to: from }, code)
+      const awaited = announced.find(each => each.to > at && !isThere(each, images, announced))
+      const code = awaited ? from === size && 'unwritten' : from - at >= ROOM && 'zeros'
+      const shows = Math.max(at, Math.min(awaited?.from ?? at, from - 1))
+      yield flawed({ role: 'unwritten', name: 'padding', from: at, to: from }, code, awaited?.name, shows)
     }
     if (from === size) return images
     const start = (await reader.slice(from, from + BEGINNING.length)).toString('latin1')
