@@ -1,7 +1,7 @@
 import { keyRemedy } from '../config/host-access.ts'
 import { checksOf, type HealthConfig } from '../daemon/notify/health.ts'
 import type { FailureStatus } from '../daemon/report/failures.ts'
-import type { MirrorStatus } from '../daemon/report/mirror-status.ts'
+import { type MirrorStatus, waitsInWords } from '../daemon/report/mirror-status.ts'
 import { whatBacklogTakes } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, Status } from '../daemon/report/status.ts'
 import type { PageNow } from '../page/ask.ts'
@@ -208,15 +208,18 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [countLeftOut(why, n)] : []))
   const { state, reason } = mirror
   const waits = mirror.pending_uploads > 0 ? 'waiting' : state
-  const does = state === 'idle' ? printable(reason ?? waits) : state
+  const why = state === 'idle' ? waitsInWords(mirror.waits) : []
+  const does = state !== 'idle' ? state : why.length > 1 ? waits : printable(reason ?? waits)
   const head = `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${does}`
   const details = [
     reason && state !== 'idle' && !isSaid && printable(reason),
+    ...(why.length > 1 ? why : []),
     mirror.looked_at
       ? [`${inDigits(synced + linked)} of ${count(files, 'picture')} on the host`, ...rest].join(', ')
       : `not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,
     failed > 0 && inWords(because('failed_with_image', { pictures: failed, restore: restoreOf(mirror) })),
     deletionsInWords(mirror, status),
+    ...waitsInWords(mirror.image_waits),
     linked > 0 && inWords(because('linked_pictures', { pictures: linked })),
     flat > 0 && inWords(because('flat_pictures', { pictures: flat })),
     gone > 0 && printable(inWords(because('gone_on_host', { pictures: gone, path }))),

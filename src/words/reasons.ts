@@ -71,6 +71,7 @@ const IMAGES = {
   image: 'the image',
   older: 'the image of the older version',
   first: 'the first of the waiting images',
+  each: 'each',
 }
 /** An id names one of several images. */
 export type ImageName = keyof typeof IMAGES | { id: string }

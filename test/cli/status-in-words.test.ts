@@ -243,6 +243,30 @@ describe('status', () => {
     expect(lines({ mirrors }).filter(line => line.includes('the state is lost'))).toHaveLength(1)
   })
 
+  it('says each reason that pictures and images of a mirror wait for, and counts those beyond a handful', () => {
+    const of = (n: number, more: object) => {
+      const step = {
+        code: 'incomplete',
+        cause: null,
+        what: `reason ${n}`,
+        at: null,
+        as_of: null,
+        command: null,
+      }
+      return { ...step, ...more } as MirrorStatus['waits'][number] & MirrorStatus['image_waits'][number]
+    }
+    const waits = [of(1, { pictures: 21 }), of(2, { pictures: 17 }), of(3, { pictures: null })]
+    const image_waits = [of(4, { images: 2 })]
+    const said = ofMirror({ pending_uploads: 38, pending_deletions: 2, waits, image_waits, reason: 'first' })
+    expect(said).toContain(
+      ': waiting\n        21 pictures: reason 1\n        17 pictures: reason 2\n        reason 3\n',
+    )
+    expect(said).toContain('\n        2 images: reason 4\n')
+    const many = [9, 8, 7, 6, 5, 4, 3].map(n => of(n, { pictures: n }))
+    const lines = ofMirror({ pending_uploads: 42, waits: many })
+    expect(lines).toContain('5 pictures: reason 5\n        and 7 more for 2 other reasons\n')
+  })
+
   it('says once what the host said of several endpoints, since when, and when last', () => {
     const [second, last] = ['2026-01-01T02:00:00.000Z', '2026-01-01T03:00:00.000Z']
     const away = { message: 'away', needs_person: false }

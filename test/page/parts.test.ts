@@ -30,6 +30,8 @@ it('tells how many pictures lie outside their albums', () => {
     left_out_with_image: 0,
     oldest_unsynced: null,
     many: null,
+    waits: [],
+    image_waits: [],
   }
   const shown = (changes: object, ...others: object[]) => {
     const status = { mirrors: [{ ...mirror, ...changes }, ...others], blocks: [] }
@@ -89,6 +91,9 @@ it('says of pictures that are not sent what they wait for, and not how long they
     expect.stringContaining('used up'),
   ])
   expect(shown('blocked', [])[0]).toBe('Waits, 1 left')
+  // What one waits for is not said of both.
+  backlog.pictures = 2
+  expect(shown('idle', [own])[1]).toContain('; 1 picture: it may still be written')
 })
 
 it('does not say that a picture needs a person which only waits for long', () => {

@@ -4,11 +4,11 @@ import { needsPerson } from '../../remote/failures.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, endsByItself, folderIn, inWords, type Reason } from '../../words/reasons.ts'
-import { isoTime } from '../../words/text.ts'
+import { count, inDigits, isoTime } from '../../words/text.ts'
 import { pauseAt } from '../state/pause.ts'
 import { claimsInRecords } from './claims.ts'
 import { type ShownStep, showStep, stepInWords, wait } from './step.ts'
-import { accountWaits, timeOf, type WaitContext } from './waits.ts'
+import { accountWaits, imageWaits, timeOf, type WaitContext } from './waits.ts'
 
 /** A mirror in `status --json`. Times are ISO 8601. */
 export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced' | 'pending_since'> {
@@ -19,6 +19,8 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced' | 'p
   reason: string | null
   /** What its pictures wait for that are to be uploaded. */
   waits: UploadWait[]
+  /** Why passes have left images of `pending_deletions` that were due, the reason of most first. */
+  image_waits: ImageWait[]
   /** The folder in doubt that `reason` is about, as its whole path. Null: it is about none. */
   doubt: string | null
   /** Whether a person must end what guards or blocks the mirror. */
@@ -49,6 +51,30 @@ export interface UploadWait extends ShownStep {
   pictures: number | null
 }
 
+/** Why passes have left images. `images`: how many. */
+export interface ImageWait extends ShownStep {
+  images: number
+}
+
+/** So many reasons that pictures or images have of their own are said; the others are counted. */
+const REASONS_SAID = 5
+
+/** What pictures or images of a mirror wait for: a line for each reason. */
+export function waitsInWords(waits: readonly (UploadWait | ImageWait)[]): string[] {
+  const rest = waits.filter(one => howMany(one) !== null).slice(REASONS_SAID)
+  const lines = waits.flatMap(one => (rest.includes(one) ? [] : stepInWords(one, whose(one))))
+  if (rest.length === 0) return lines
+  const more = rest.reduce((sum, one) => sum + howMany(one)!, 0)
+  return [...lines, `and ${inDigits(more)} more for ${count(rest.length, 'other reason')}`]
+}
+
+const howMany = (one: UploadWait | ImageWait) => ('images' in one ? one.images : one.pictures)
+
+function whose(one: UploadWait | ImageWait): string {
+  if ('images' in one) return count(one.images, 'image')
+  return one.pictures === null ? '' : count(one.pictures, 'picture')
+}
+
 export function mirrorStatus(
   context: WaitContext,
   { folder, album }: { folder: string; album: string },
@@ -65,8 +91,9 @@ export function mirrorStatus(
     folder,
     album,
     state,
-    reason: first ? stepInWords(first, first.pictures) : reason && inWords(reason),
+    reason: first ? stepInWords(first, whose(first)) : reason && inWords(reason),
     waits,
+    image_waits: imageWaits(context, id).map(({ images, ...one }) => ({ ...showStep(one), images })),
     doubt: reason && folderIn(reason),
     needs_person,
     looked_at: row !== undefined,

@@ -1,6 +1,6 @@
 import type { Millis } from '../../protocol/clock.ts'
 import { codeOf, commandOf, failureIn, inWords, type Reason, type ReasonCode } from '../../words/reasons.ts'
-import { count, isoTime, localTime, printable } from '../../words/text.ts'
+import { isoTime, localTime, printable } from '../../words/text.ts'
 
 /** What something waits for, as recorded by whoever decides: with account, mirror, folder, picture or image. Or what a
  * person can do. */
@@ -51,13 +51,12 @@ const CAUSES: { [code in ReasonCode]?: string } = {
   quota_used_up: 'DAILY_LIMIT_REACHED',
 }
 
-/** For a person. `pictures`: how many wait for this; null: all of them, or the one that is meant. */
+/** For a person. `whose`: what waits for this; '': all of them, or the one that is meant. */
 export function stepInWords(
   { what, at, as_of, command }: Pick<ShownStep, 'what' | 'at' | 'as_of' | 'command'>,
-  pictures: number | null = null,
+  whose = '',
 ): string {
-  const whose = pictures === null ? '' : `${count(pictures, 'picture')}: `
   const how = command === null ? '' : `: ${command}`
   const decided = as_of === null ? '' : ` (as of ${localTime(as_of)})`
-  return `${whose}${printable(what)}${how}${decided}${at === null ? '' : ` — ${localTime(at)}`}`
+  return `${whose && `${whose}: `}${printable(what)}${how}${decided}${at === null ? '' : ` — ${localTime(at)}`}`
 }

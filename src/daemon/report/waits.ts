@@ -160,6 +160,13 @@ export function deletionWaits(
   ]
 }
 
+/** Why passes have left images of a mirror that were due, and how many for each reason. */
+export function imageWaits(context: WaitContext, mirror: number): (Wait & { images: number })[] {
+  return context.synced.escrow.left(mirror).map(({ images, ...entry }) => {
+    return { images, ...ownWait(context, entry, images > 1 ? 'each' : imageOf(entry)) }
+  })
+}
+
 function ownWait(context: WaitContext, entry: EscrowRow, of: ImageName): Wait {
   const { synced, running, now } = context
   const { state, due_at, postponed, why, why_at } = entry

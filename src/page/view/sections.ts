@@ -1,4 +1,4 @@
-import type { MirrorStatus } from '../../daemon/report/mirror-status.ts'
+import { type MirrorStatus, type UploadWait, waitsInWords } from '../../daemon/report/mirror-status.ts'
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { whatBacklogTakes } from '../../daemon/report/quota-status.ts'
 import type { Millis } from '../../protocol/clock.ts'
@@ -46,14 +46,17 @@ export function mirrors({ status: { mirrors, blocks }, alerts }: Recorded): Html
 /** `said`: what stands elsewhere on the page. `guarded`: a mirror in doubt. */
 function mirror(of: MirrorStatus, said: readonly string[], guarded: MirrorStatus | undefined): Html {
   const { folder, album, state, reason, files, synced, linked, oldest_unsynced } = of
+  const why =
+    state === 'idle' ? waitsInWords(of.waits) : reason === null || state === 'paused' ? [] : [reason]
   // Nothing is done now, because the pictures wait, for example for the quota.
   const waits = state === 'idle' && of.pending_uploads > 0
   return html`<li id="mirror-${folder}">
 <p><span class="chip" data-kind="${waits ? 'busy' : KINDS[state]}">${waits ? 'waiting' : state}</span> <b>${folder}</b> → ${albumInWords(album)}</p>
-${reason !== null && state !== 'paused' && !said.some(text => text.includes(reason)) && html`<p data-kind="bad"><span class="tone">${reason}</span></p>`}
+${why.map(line => !said.some(text => text.includes(line)) && html`<p data-kind="bad"><span class="tone">${line}</span></p>`)}
 ${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced + linked, files)}
 ${chips(of)}
 ${guarded !== undefined && guarded !== of && of.pending_deletions > 0 && html`<p data-kind="warn"><span class="tone">${capital(inWords(because('guard_stops_deletions', { folder: guarded.folder })))}.</span></p>`}
+${waitsInWords(of.image_waits).map(line => html`<p data-kind="warn"><span class="tone">${line}</span></p>`)}
 ${oldest_unsynced !== null && html`<p class="aside">The oldest waiting picture was found ${time(oldest_unsynced)}.</p>`}
 ${leftOut(of)}</li>`
 }
@@ -148,9 +151,18 @@ function pace(status: Recorded['status'], sending: readonly UnderWay[], rate: Up
     sending.length > 0 && rate.bytes > 0 && html` at <b>${sizeInWords(Math.round(rate.bytes))}/s</b>`
   const waiting = html`<b>${count(backlog.pictures, 'picture')}</b> (${sizeInWords(backlog.bytes)}) to go${speed}`
   const wait = whatWaits(status, sending)
-  if (wait) return html`${waiting}; ${wait.what}${wait.at !== null && html`: ${time(wait.at)}`}`
+  if (wait)
+    return html`${waiting}; ${isOfSome(wait, backlog) && `${count(wait.pictures, 'picture')}: `}${wait.what}${wait.at !== null && html`: ${time(wait.at)}`}`
   const takes = wait === null ? whatBacklogTakes(status, rate.pictures) : null
   return html`${waiting}${takes && html`; ${inWords(takes)}`}`
+}
+
+/** Whether some of the pictures wait for this, and others for something else. */
+function isOfSome(
+  wait: UploadWait,
+  { pictures }: { pictures: number },
+): wait is UploadWait & { pictures: number } {
+  return wait.pictures !== null && wait.pictures < pictures
 }
 
 function sending({ id, mirror, path, size, sent }: UnderWay): Html {

@@ -111,6 +111,12 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
         `SELECT rtrim(path, replace(path, '/', '')) AS folder, count(*) AS deletions
          FROM escrow WHERE ${waitsAsMany} GROUP BY 1 ORDER BY 2 DESC, 1`,
       ),
+      /** Of those that passes have left for a reason of one code, the last, and how many they are: most first. */
+      left: all<[mirror: number], EscrowRow & { images: number }>(
+        `SELECT *, max(why_at) AS why_at, count(*) AS images FROM escrow
+         WHERE mirror = +? AND why IS NOT NULL AND many_until IS NULL AND state IN ('grace','approved')
+         GROUP BY postponed, why ->> '$[0]' ORDER BY images DESC, why`,
+      ),
       /** The entries of all images that the file at this path has used. */
       atPath: all<[mirror: number, path: string], EscrowRow>(
         'SELECT * FROM escrow WHERE mirror = +? AND path = +? ORDER BY since',

@@ -28,6 +28,7 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     flat: 0,
     kept: 0,
     waits: [],
+    image_waits: [],
     many: null,
     oldest_unsynced: null,
   }

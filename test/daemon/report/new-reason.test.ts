@@ -37,7 +37,7 @@ it('shows a reason that a picture waits for in why, status, page, log and dry ru
   expect(await planOf(at, { openPicture })).toMatchObject([{ operation: 'wait', path: 'p.png', why: REASON }])
 })
 
-it('shows a reason for which an image stays in why, deletions list, log and dry run', async () => {
+it('shows a reason for which an image stays in why, deletions list, status, page, log and dry run', async () => {
   const at = await asked()
   for (const [n, name] of ['p.png', 'other.png'].entries()) at.write(name, png(3 + n, 3).bytes)
   await at.pass()
@@ -52,6 +52,11 @@ it('shows a reason for which an image stays in why, deletions list, log and dry 
   ]
   expect(at.why('p.png').next).toMatchObject(stays)
   expect(listPending(at.config, at.synced, undefined, Date.now())[0]!.next.slice(0, 1)).toMatchObject(stays)
+  const status = statusOf(at.config, at.synced, true, Date.now())
+  expect(status.mirrors[0]).toMatchObject({ image_waits: [{ ...stays[0], images: 1 }] })
+  expect(mirrors({ status, alerts: [] } as unknown as Recorded).text).toContain(
+    `1 image: the image stays (${words})`,
+  )
   const told = at.events.find(({ event }) => event === 'image_kept')!
   expect(spoken(told)).toMatchObject({ reason: words })
   expect(LOG_EVENTS).toHaveProperty(told.event)
