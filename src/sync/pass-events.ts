@@ -46,6 +46,7 @@ export type PassEvent =
   | { event: 'new_state'; album: string; images: number; message: Reason }
   /** The account's default album was found. Pictures that are uploaded without an album land there (§4.1). */
   | { event: 'default_album_found'; album: string }
+  | { event: 'format_refused'; format: string; message: Reason }
   | { event: 'uploads_stopped'; code: string; message: Reason }
   /** `moved_to`: the path where the same picture lies now, below this mirror, or whole in another; null: it has not moved. */
   | {

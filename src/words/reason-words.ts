@@ -73,6 +73,8 @@ export const REASON_WORDS = {
   host_refused_with: 'the host answered {code}',
   refused_by_node: 'The upload node refused the picture ({why:inner}){why:remedy_of}',
   host_refuses: 'the host refuses one picture after another, the last with "{why:reason}"',
+  format_refused:
+    'The host refuses pictures of the type {mime}, with "{why:reason}". Convert such pictures, or add an ignore rule',
   asked_to_wait: '{why:reason}; the host asks to wait until {until:time}',
   request_cancelled: 'the request was cancelled',
   address_not_https: 'The host gave an address ({field}) that is not plain HTTPS, so albumd does not use it',

@@ -137,7 +137,7 @@ const KINDS = {
       ? 'too many were to be deleted at once'
       : 'it is only linked, and its bytes have not proved it yet',
   images: (n: number) => (n === 1 ? 'the image' : `all ${inDigits(n)} images`),
-  uses: (endpoint: string) => OF_ENDPOINT[endpoint] ?? endpoint,
+  uses: (endpoint: string) => OF_ENDPOINT[endpoint] ?? endpoint.replace(/^upload /, ''),
   /** Whether a next try is known to come. Its time follows the text. */
   again: (isTried: boolean) => (isTried ? '; albumd tries again' : ''),
   mirrors: (all: readonly { folder: string }[]) =>

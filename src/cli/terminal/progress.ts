@@ -219,6 +219,7 @@ export function eventInWords(emitted: SpokenEvent): string | null {
     case 'album_deleted':
       return `deleted the album ${printable(emitted.album)}, which nothing needs`
     case 'new_state':
+    case 'format_refused':
       return printable(emitted.message)
     case 'uploads_stopped':
       return `uploads stopped: ${printable(emitted.message)} (${emitted.code})`

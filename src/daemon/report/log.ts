@@ -125,6 +125,7 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   picture_uncertain: ['warn', 'it is not known whether an upload arrived'],
   picture_waits: ['debug', 'a picture is not uploaded yet'],
   upload_found_out: ['info', 'it is known now whether an upload in doubt arrived'],
+  format_refused: ['warn', 'the host refuses all pictures of a format, which wait'],
   uploads_stopped: ['warn', 'nothing more can be uploaded now'],
   album_created: ['info', 'an album was made'],
   album_deleted: ['info', 'an album that nothing needs was deleted'],

@@ -1,6 +1,6 @@
 import type { Millis } from '../../protocol/clock.ts'
 import { formatOfName } from '../../protocol/formats.ts'
-import { needsPerson } from '../../remote/failures.ts'
+import { FORMAT_REFUSED, needsPerson } from '../../remote/failures.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, endsByItself, folderIn, inWords, type Reason } from '../../words/reasons.ts'
@@ -141,7 +141,7 @@ function whatItDoes(
   const paused = pauseAt(synced, now)
   if (paused) return does('paused', because('paused_until', paused))
   if (running && row?.phase) return does(row.phase)
-  const [block] = synced.account.blocks()
+  const block = synced.account.blocks().find(({ code }) => code !== FORMAT_REFUSED)
   if (block && pending_uploads + pending_deletions + uncertain > 0)
     return does('blocked', block.message, needsPerson(block.code))
   const doubt = pending_deletions > 0 ? claimsInRecords(config, synced, running).doubt() : null

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { type Millis, systemClock } from '../../protocol/clock.ts'
 import { type Grace, graceOf } from '../../records/escrow.ts'
-import { needsPerson, remedyOfCode } from '../../remote/failures.ts'
+import { FORMAT_REFUSED, needsPerson, remedyOfCode } from '../../remote/failures.ts'
 import { lossEndsAt, runningTime } from '../../sync/clock.ts'
 import { doubtAbout } from '../../sync/deletions/index.ts'
 import { onlyReserveLeft, readQuota, triedAgainAt } from '../../sync/quota/index.ts'
@@ -83,6 +83,8 @@ function blockWaits(context: WaitContext, what: 'upload' | 'delete'): { forPerso
   const waits = context.synced.account.blocks().flatMap(block => {
     const { endpoint } = block
     const remedy = remedyOfCode(block.code)
+    // What a format waits for stands with its pictures.
+    if (block.code === FORMAT_REFUSED) return []
     // `quotaWaits` says what the quota does, and a plan without albums lets pictures lie outside of theirs.
     if (remedy === 'quota' || (endpoint === 'create_album' && remedy === 'plan')) return []
     const own = (endpoint === 'delete') === (what === 'delete') ? 'endpoint_blocked' : null

@@ -1,6 +1,6 @@
-import { HOUR_MS, type Millis } from '../../protocol/clock.ts'
+import { DAY_MS, HOUR_MS, type Millis } from '../../protocol/clock.ts'
 import { retried } from '../../records/pictures.ts'
-import { remedyOfCode } from '../../remote/failures.ts'
+import { FORMAT_REFUSED, remedyOfCode } from '../../remote/failures.ts'
 import type { Block, HostFailure, Remedy } from '../../remote/host.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { EngineContext } from '../context.ts'
@@ -47,12 +47,16 @@ function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): vo
 /** How often a running daemon tries again what waits for the end of an outage. */
 export const RETRY_MS = 60_000
 
+/** A format that the host refuses is asked about so often at the least, and after each audit. */
+const FORMAT_MOST_MS = 7 * DAY_MS
+
 /** When a running daemon tries a blocked endpoint again. In an outage its next pass tries again. */
 export function triedAgainAt(
   { code, since, said_at }: Omit<BlockRow, 'endpoint' | 'message'>,
   allowance: Allowance,
 ): Millis {
   const remedy = remedyOfCode(code)
+  if (code === FORMAT_REFUSED) return said_at + Math.min(Math.max(said_at - since, RETRY_MS), FORMAT_MOST_MS)
   // Each try of a host that refuses all pictures may cost quota. So it waits as long as the trouble has lasted, up to `probeEveryMs`.
   if (remedy === 'refused_by_node')
     return said_at + Math.min(Math.max(said_at - since, RETRY_MS), Math.max(allowance.probeEveryMs, RETRY_MS))

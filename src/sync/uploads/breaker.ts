@@ -1,13 +1,15 @@
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { refusedByAll, retried } from '../../records/pictures.ts'
-import { HOST_REFUSES, isClosed } from '../../remote/failures.ts'
+import { FORMAT_REFUSED, HOST_REFUSES, isClosed } from '../../remote/failures.ts'
 import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
 import type { Records, Synced, Tx } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import { type FileKey, type FileRow, textOf } from '../../synced/tables/files.ts'
+import type { Refused } from '../../synced/tables/meta.ts'
 import { because, reasonIn } from '../../words/reasons.ts'
 import type { QuotaPort } from '../context.ts'
 import { triedAgainAt } from '../quota/index.ts'
+import { type FormatPort, RefusedFormats } from './refused-formats.ts'
 import type { UploadResult } from './upload-job.ts'
 
 /** When so many different pictures in a row are refused in the same way, the endpoint refuses, and not the pictures fail. */
@@ -20,9 +22,9 @@ export function refusingEndpoint({ account, files }: Records): BlockRow | undefi
   return account.blocks().find(({ code }) => code === HOST_REFUSES && files.arePending(0))
 }
 
-/** Forgets that an endpoint refuses all pictures, so that pictures are sent again. */
+/** Forgets that an endpoint refuses all pictures, or those of a format, so that pictures are sent again. */
 export function forgetRefusingEndpoint({ account }: Tx): void {
-  const others = account.blocks().filter(({ code }) => code !== HOST_REFUSES)
+  const others = account.blocks().filter(({ code }) => code !== HOST_REFUSES && code !== FORMAT_REFUSED)
   account.clearBlocks(others.map(({ endpoint }) => endpoint))
 }
 
@@ -37,7 +39,8 @@ export class Breaker {
   readonly #synced: Synced
   readonly #block: BlockRow | undefined
   /** Pictures that were refused and not taken since, by folder and name. They go last, in this order. */
-  readonly #refused: Map<string, FileKey>
+  readonly #refused: Map<string, Refused>
+  readonly formats: RefusedFormats
   /** Pictures that were refused in the same way since one was taken, none of them before. */
   readonly #alike = new Map<string, FileKey>()
   #way = ''
@@ -49,11 +52,13 @@ export class Breaker {
   /** Whether the blocked endpoint has answered in this run. */
   #hasAnswered = false
 
-  constructor(synced: Synced) {
+  constructor(context: FormatPort) {
+    const { synced } = context
     this.#synced = synced
     this.#block = refusingEndpoint(synced)
     this.#shut = this.#block?.endpoint ?? null
     this.#refused = new Map(synced.meta.get('refused')?.map(key => [textOf(key), key]))
+    this.formats = new RefusedFormats(context, this.#refused, ALIKE)
   }
 
   /** The failure that ends the uploads while an endpoint is blocked; null where none is. */
@@ -99,7 +104,7 @@ export class Breaker {
       if (this.#refused.has(key)) later.set(key, file)
       else yield file
     }
-    for (const key of this.#refused.keys()) {
+    for (const key of [...this.#refused.keys()]) {
       const file = later.get(key)
       if (file) yield file
     }
@@ -110,7 +115,7 @@ export class Breaker {
     const key = { folder, name }
     switch (result.kind) {
       case 'uploaded':
-        await this.#served(key)
+        await this.#served(key, result.mime)
         return result
       case 'stop': {
         const { failure, ofPicture } = result
@@ -148,13 +153,20 @@ export class Breaker {
 
   async #weighRefusal(
     key: FileKey,
-    failed: UploadResult & { code: string },
+    failed: UploadResult & { code: string; mime?: string },
     refusal: HostFailure,
   ): Promise<UploadResult> {
     // A picture that was refused before says nothing about others.
     const isKnown = this.#refused.has(textOf(key)) || this.#hasFailed(key, failed.code)
     this.#hasAnswered ||= refusal.endpoint === this.#block?.endpoint
-    if (!isKnown && this.count(key, refusal)) this.#shut = refusal.endpoint
+    const message = await this.formats.refused(key, failed.mime, refusal)
+    if (message !== null) {
+      this.#alike.clear()
+      await this.#synced.commit(tx => this.#goLast(tx, key))
+      return { kind: 'waits', message }
+    }
+    if (!isKnown && refusal.remedy !== 'change_picture' && this.count(key, refusal))
+      this.#shut = refusal.endpoint
     const isOfAll = this.#shut === refusal.endpoint
     if (isOfAll) this.#notFailed.push(...this.#alike.values(), key)
     await this.#synced.commit(tx => this.#goLast(tx, key))
@@ -176,14 +188,15 @@ export class Breaker {
     return this.#refused.has(textOf(key)) && (this.#hasServed || this.#hasFailed(key, code))
   }
 
-  async #served(key: FileKey): Promise<void> {
+  async #served(key: FileKey, mime: string | undefined): Promise<void> {
     this.#hasServed = true
     const wasRefused = this.#refused.delete(textOf(key))
+    const isNews = await this.formats.served(mime)
     for (const endpoint of ['upload', 'send'] as const) await this.#works(endpoint)
-    if (wasRefused)
+    if (wasRefused || isNews)
       await this.#synced.commit(tx => {
         // The reason may be gone for which the others were refused too.
-        retried(tx, [...this.#refused.values()])
+        if (wasRefused) retried(tx, [...this.#refused.values()])
         this.#record(tx)
       })
   }
@@ -197,8 +210,9 @@ export class Breaker {
   }
 
   #goLast(tx: Tx, file: FileKey): void {
+    const before = this.#refused.get(textOf(file))
     this.#refused.delete(textOf(file))
-    this.#refused.set(textOf(file), file)
+    this.#refused.set(textOf(file), { ...before, ...file })
     this.#record(tx)
   }
 

@@ -18,6 +18,7 @@ import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 import type { UnderWay } from '../under-way.ts'
 import type { Lane, Lanes } from './lanes.ts'
+import type { RefusedFormats } from './refused-formats.ts'
 
 /** One file that is to be brought to the host. */
 export interface UploadJob {
@@ -43,6 +44,7 @@ export interface UploadRun extends EngineContext {
   quota: QuotaLedger
   albums: AlbumTree
   lanes: Lanes
+  formats: RefusedFormats
   underWay: UnderWay
 }
 
@@ -117,6 +119,7 @@ interface FailedUpload {
   retryAt: Millis | null
   hash: Buffer | null
   refusal?: HostFailure
+  mime?: string
 }
 
 /** The file is being written, or is missing. The next pass tries again, after `retryInMs` at the latest. */
@@ -129,7 +132,7 @@ export interface Waits {
 /** What became of one file. Only `stop` concerns other files too. `hash`: the file's SHA-256; null when the file was not
  * read. */
 export type UploadResult =
-  | { kind: 'uploaded'; imageId: string; cdnUrl: string | null; size: number }
+  | { kind: 'uploaded'; imageId: string; cdnUrl: string | null; size: number; mime?: string }
   /** The host holds the file's bytes already. `compared`: an image was fetched to find this out. */
   | { kind: 'unchanged'; size: number; compared?: true }
   /** An image with the file's name and dimensions is on the host, and its bytes are not compared yet. */
@@ -167,7 +170,8 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: Millis,
   if (isOdd(failure) || (!isOut && !isOfHost && mayBeOfAll(failure)))
     return {
       ...failed,
-      retryAt: remedy === 'other_dimensions' ? null : now + afterRefusalMs(attempts),
+      retryAt:
+        remedy === 'other_dimensions' || remedy === 'change_picture' ? null : now + afterRefusalMs(attempts),
       refusal: failure,
     }
   // The host is out of order, or it can't take this one picture. `Breaker` finds out which is true.
@@ -209,7 +213,7 @@ function resultOfFile(failure: HostFailure, failed: FailedUpload, now: Millis): 
 
 /** Whether an answer may be the same for every picture. */
 function mayBeOfAll({ remedy, status }: HostFailure): boolean {
-  return status !== undefined && OF_ALL.has(remedy)
+  return status === 415 || (status !== undefined && OF_ALL.has(remedy))
 }
 
 const OF_ALL: ReadonlySet<Remedy> = new Set<Remedy>([

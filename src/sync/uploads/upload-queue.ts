@@ -381,10 +381,10 @@ function queueOf(
   only: Only | null,
 ): UploadQueue {
   const quota = new QuotaLedger(context)
-  const breaker = new Breaker(context.synced)
+  const breaker = new Breaker(context)
   const watched = { ...context, host: breaker.watching(context.host) }
   const albums = new AlbumTree(watched)
   const lanes = new Lanes(context.concurrency, underWay)
-  const run = { ...watched, only, named, underWay, quota, albums, lanes }
+  const run = { ...watched, only, named, underWay, quota, albums, lanes, formats: breaker.formats }
   return new UploadQueue({ ...run, uploader: new Uploader(run) }, breaker, scanned)
 }

@@ -47,6 +47,8 @@ export class Uploader {
     const { clock, incomplete } = this.#run
     const waits = incomplete.recall(job.file, clock)
     if (waits) return waits
+    const why = this.#run.only ? null : this.#run.formats.whyUnread(job.file)
+    if (why) return { kind: 'waits', message: why }
     const { hash, folder } = job.file
     const refused = this.#refusedAlbums.get(folder)
     if (refused && hash) return this.#refused(refused, hash, job)
@@ -112,7 +114,7 @@ export class Uploader {
     if (album.value === undefined) return this.#notThere()
     const result = await this.#bringInTime({ job, open, picture, album: album.value }, signal)
     if (result.kind === 'uploaded') await this.#learnFrom(result, { open, picture }, signal)
-    return result
+    return ofType(result, picture.mime)
   }
 
   /** One picture of each type is looked at, so that a delivery that hangs holds up one. */
@@ -200,6 +202,8 @@ export class Uploader {
     if (this.#run.only) return this.#notThere()
     const until = lossEndsAt(this.#run.synced, this.#run.credentialLifetimeMs, this.#run.clock)
     if (until !== null) return { kind: 'waits', message: because('sent_before_loss', { until }) }
+    const why = this.#run.formats.why(job.file, parcel.picture.mime)
+    if (why) return { kind: 'waits', message: why }
     if (album !== null || this.#default.known(this.#run) !== undefined) return send(this.#run, parcel, signal)
     return this.#run.lanes.alone(async () => {
       const learned = this.#default.known(this.#run)
@@ -248,6 +252,10 @@ function unusedImageOf(
     const isGone = only === 'compare' && synced.audit.has('gone', image.remote_id)
     return isHere && isFree && !isGone && !synced.journal.deletionOf(image.id)
   })
+}
+
+function ofType(result: UploadResult, mime: string): UploadResult {
+  return result.kind === 'uploaded' || result.kind === 'failed' ? { ...result, mime } : result
 }
 
 function isUnlisted({ endpoint, remedy }: HostFailure): boolean {

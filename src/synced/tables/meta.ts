@@ -4,6 +4,9 @@ import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 
+/** A picture that the host refused: its MIME type, and how. `crossed`: since then, a picture of another type was taken. */
+export type Refused = FileKey & { mime?: string; way?: string; crossed?: true }
+
 /** How the text in the database is turned into a value and back. A missing value is null. */
 interface Codec<T> {
   read(text: string): T
@@ -127,7 +130,7 @@ const FACTS = {
   /** The host took a picture that EXIF turns only with `skip_dimension_check` (uploads/sender.ts). */
   turned_skip: flag,
   /** Pictures that the host refused and has not taken since (uploads/breaker.ts), the latest last. */
-  refused: json<readonly FileKey[]>(),
+  refused: json<readonly Refused[]>(),
 
   // sync/quota
   /** The account's plan, as the config says. */
