@@ -78,7 +78,8 @@ const ANSWERS = [
 
 describe.each(['upload', 'list', 'create_album'] as const)('at "%s" for every picture', endpoint => {
   it.each([
-    ...ANSWERS,
+    // The breaker does not look at the endpoint.
+    ...(endpoint === 'upload' ? ANSWERS : [ANSWERS[0], ANSWERS[5]]),
     ...(endpoint === 'upload'
       ? ([
           ['VALIDATION_ERROR', 400, { success: false, error: 'no', code: 'VALIDATION_ERROR' }],
