@@ -1,4 +1,4 @@
-import type { ErrorCode, ParsedNode, YAMLError } from 'yaml'
+import type { ErrorCode, ParsedNode, YAMLError, YAMLMap } from 'yaml'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
 import { type KeyPath, visible } from './config-error.ts'
 
@@ -62,10 +62,11 @@ function readDocument(text: string): YamlSource {
     ...again.map(offset => ({ ...positionOf(offset), message: 'a key that is written a second time' })),
   ]
   const clear = aliases.length + errors.length + again.length === 0
+  const pairsOf = keptPairs()
   return {
     value: clear ? toValue(document, faults) : null,
     faults: firstOfEachLine(faults),
-    locate: path => positionOf(offsetOf(document, path)),
+    locate: path => positionOf(offsetOf(document, path, pairsOf)),
   }
 }
 
@@ -142,13 +143,29 @@ function toValue(document: Document.Parsed, faults: YamlFault[]): unknown {
   }
 }
 
-function offsetOf(document: Document.Parsed, path: KeyPath): number {
+type Pairs = Map<unknown, { key: ParsedNode; value: ParsedNode | null }>
+
+/** Returns a function that gives a mapping's pairs by their keys. It keeps them, for a config may have a mistake in each key. */
+function keptPairs(): (mapping: YAMLMap.Parsed) => Pairs {
+  const kept = new WeakMap<YAMLMap.Parsed, Pairs>()
+  return mapping => {
+    const known = kept.get(mapping)
+    if (known) return known
+    const pairs: Pairs = new Map()
+    for (const pair of mapping.items)
+      if (isScalar(pair.key) && !pairs.has(pair.key.value)) pairs.set(pair.key.value, pair)
+    kept.set(mapping, pairs)
+    return pairs
+  }
+}
+
+function offsetOf(document: Document.Parsed, path: KeyPath, pairsOf: ReturnType<typeof keptPairs>): number {
   let node: unknown = document.contents
   let offset = document.contents?.range[0] ?? 0
   for (const step of path) {
     if (isAlias(node)) node = node.resolve(document)
-    if (isMap<ParsedNode, ParsedNode | null>(node)) {
-      const pair = node.items.find(({ key }) => isScalar(key) && key.value === step)
+    if (isMap(node)) {
+      const pair = pairsOf(node as YAMLMap.Parsed).get(step)
       if (!pair) break
       offset = pair.key.range[0]
       node = pair.value
