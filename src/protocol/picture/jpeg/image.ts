@@ -9,7 +9,7 @@ import { EOI, isFrame, isMetadata, JpegTables, nameOf, SOS } from './tables.ts'
 const MARKER = 2
 const LENGTH = 2
 
-/** Segments between scans are shorter. What claims to be a longer one is damaged pixels. */
+/** Headers and tables are shorter. Between scans, what claims to be a longer one is damaged pixels. */
 const LONGEST = 4096
 /** So many zeros among compressed pixels, or at the end of a film, may be a hole. */
 export const HOLE = 64
@@ -76,7 +76,7 @@ async function partAt(
   if (length < LENGTH) return part(role, name, from, at, isMeta ? 'length' : 'broken')
   const to = at + length
   if (to > reader.size || isMeta) return part(role, name, from, to, to > reader.size && 'cut')
-  tables.take(code, await reader.slice(at + LENGTH, to))
+  tables.take(code, await reader.slice(at + LENGTH, Math.min(to, at + LONGEST)))
   const { frame, scan } = tables
   const segment = part(role, name, from, to, code === SOS && scan.length === 0 && 'no_pixels')
   if (frame && isFrame(code)) segment.states = { width: frame.width, height: frame.height }
