@@ -30,6 +30,7 @@ const rooms = {
 
 /** The folders of rooms. Each may import from the folders before it in this order. */
 const order = {
+  protocol: ['picture', 'likeness'],
   sync: ['quota', 'listing', 'delivered', 'albums', 'scan', 'uploads', 'deletions', 'audit'],
   daemon: [
     'state',

@@ -1,12 +1,13 @@
 import { createHash, hash as hashOf } from 'node:crypto'
-import { closeSync, constants, fstatSync, lstatSync, openSync, read, readlinkSync, readSync } from 'node:fs'
-import { promisify } from 'node:util'
+import { fstatSync, lstatSync, readSync } from 'node:fs'
 import { systemClock } from '../protocol/clock.ts'
 import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.ts'
 import { type Inspection, inspectPicture } from '../protocol/picture/picture.ts'
-import { because, inWords, type Reason } from '../words/reasons.ts'
+import { because, type Reason } from '../words/reasons.ts'
 import { statOf } from './disk.ts'
 import { type FileLook, isSameLook } from './look.ts'
+import { asPictureError, type OpenFile, openInside, PictureFileError } from './open-file.ts'
+import { IN_MEMORY, PictureBuffers } from './picture-buffers.ts'
 
 const CHUNK = 256 * 1024
 
@@ -32,21 +33,6 @@ export interface OpenPicture extends Inspection {
   /** Reads the file again. The last chunk comes only after the bytes have proved to have the same hash. */
   chunks(): AsyncIterable<Uint8Array>
   close(): void
-}
-
-/** Why a file can't be read now. `code`: VANISHED, CHANGING (the file changed while it was read; look again later),
- * UNREADABLE (the message contains the system's reason), CUT_OFF (the reading was ended, because nobody waits for it any
- * more). */
-export class PictureFileError extends Error {
-  override name = 'PictureFileError'
-  readonly code: 'VANISHED' | 'CHANGING' | 'UNREADABLE' | 'CUT_OFF'
-  readonly why: Reason
-
-  constructor(code: PictureFileError['code'], why: Reason) {
-    super(inWords(why))
-    this.code = code
-    this.why = why
-  }
 }
 
 export interface OpenOptions {
@@ -79,73 +65,6 @@ export function whyNoPicture({ foreign }: Pick<OpenPicture, 'foreign'>): Reason 
   return foreign === null ? because('not_a_picture') : because('foreign_picture', { format: foreign })
 }
 
-const readInto = promisify(read)
-
-/** A file that is open for reading. Only reading is asynchronous, because only reading takes long on a slow disk. Opening
- * and closing are synchronous: for a small picture, doing them asynchronously takes longer than to read it. */
-export class OpenFile {
-  readonly fd: number
-  #reads = 0
-  #isClosed = false
-
-  constructor(fd: number) {
-    this.fd = fd
-  }
-
-  /** Fills `into` with the bytes from `position` on. Returns how many it has read; fewer at the end of the file. */
-  async read(into: Uint8Array, position: number): Promise<number> {
-    if (this.#isClosed) throw new Error('the file is closed')
-    this.#reads++
-    try {
-      let done = 0
-      while (done < into.length) {
-        const { bytesRead } = await readInto(this.fd, into, done, into.length - done, position + done)
-        if (bytesRead === 0) break
-        done += bytesRead
-      }
-      return done
-    } finally {
-      this.#reads--
-      if (this.#isClosed) this.#end()
-    }
-  }
-
-  /** Closes the file once no read is under way: the next file gets its descriptor, and a read would read that file. */
-  close(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.#end()
-  }
-
-  #end(): void {
-    if (this.#reads === 0) closeSync(this.fd)
-  }
-}
-
-/** Opens the file, or anything else, at `path` below `root`. Refuses to follow symbolic links. */
-export function openInside(root: string, path: string): OpenFile {
-  const full = `${root}/${path}`
-  let file: OpenFile | undefined
-  try {
-    // A named pipe may have taken the file's name. Without O_NONBLOCK, opening the pipe would wait for a writer without
-    // end.
-    file = new OpenFile(openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK))
-    refuseDetour(file, full)
-    return file
-  } catch (error) {
-    file?.close()
-    throw asPictureError(error)
-  }
-}
-
-/** Refuses a file outside the mirror. O_NOFOLLOW checks the last name of a path only. When a folder above was replaced by a
- * symbolic link after the scan, the path leads out of the mirror. On Linux, /proc tells the real path of an open file. */
-function refuseDetour({ fd }: OpenFile, full: string): void {
-  if (process.platform !== 'linux') return
-  const real = readlinkSync(`/proc/self/fd/${fd}`)
-  if (real !== full) throw new PictureFileError('CHANGING', because('file_moved'))
-}
-
 async function hashed(
   file: OpenFile,
   full: string,
@@ -156,9 +75,9 @@ async function hashed(
   if (!before.isFile()) throw new PictureFileError('CHANGING', because('file_not_regular'))
   const { size } = before
   const isRead = !isUnlike(full, size)
-  const memory = isRead && size <= IN_MEMORY ? buffers.borrow() : null
+  const memory = isRead && size <= IN_MEMORY ? buffers.borrow(size) : null
   try {
-    const bytes = memory && (await filled(file, memory.buffer.subarray(ROOM, ROOM + size), 0))
+    const bytes = memory && (await file.fill(memory.bytes, 0))
     const source = bytes ? sourceOfBytes(bytes) : new FileSource(file, size, cut)
     const inspection = isRead ? await inspectPicture(source) : await seenAtOnce(file, size)
     const hash = !isRead
@@ -179,12 +98,7 @@ async function hashed(
       source,
       bytes,
       chunks: () => proved(file, size, hash, changed),
-      framed(head, tail) {
-        if (!bytes || !memory || head.length > ROOM || tail.length > ROOM) return null
-        memory.buffer.set(head, ROOM - head.length)
-        memory.buffer.set(tail, ROOM + size)
-        return memory.buffer.subarray(ROOM - head.length, ROOM + size + tail.length)
-      },
+      framed: (head, tail) => memory?.framed(head, tail) ?? null,
       lend: () => memory?.lend() ?? (() => {}),
       close() {
         memory?.end()
@@ -209,13 +123,6 @@ async function* proved(file: OpenFile, size: number, hash: Buffer, changed: () =
   }
 }
 
-/** Fills `into` with the file's bytes from `position` on, and answers it. Throws when the file ends before. */
-async function filled(file: OpenFile, into: Buffer, position: number): Promise<Buffer> {
-  if ((await file.read(into, position)) < into.length)
-    throw new PictureFileError('CHANGING', because('file_shorter'))
-  return into
-}
-
 /** The file's bytes for a walk that goes forward. They are hashed on the way, what the walk passes over included, so that each
  * byte is read once. */
 class FileSource implements ByteSource {
@@ -235,7 +142,7 @@ class FileSource implements ByteSource {
 
   async read(offset: number, length: number): Promise<Uint8Array> {
     const end = Math.min(offset + length, this.size)
-    if (offset < this.#at) return filled(this.#file, Buffer.allocUnsafe(Math.max(0, end - offset)), offset)
+    if (offset < this.#at) return this.#file.fill(Buffer.allocUnsafe(Math.max(0, end - offset)), offset)
     const pieces: Buffer[] = []
     for (let at = offset; ; await this.#next()) {
       const piece = this.#chunk.subarray(at - this.#at, end - this.#at)
@@ -256,7 +163,7 @@ class FileSource implements ByteSource {
     this.#at += this.#chunk.length
     // A reader may still hold the chunk before, so each is memory of its own.
     this.#chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK, this.size - this.#at))
-    this.#sum.update(await filled(this.#file, this.#chunk, this.#at))
+    this.#sum.update(await this.#file.fill(this.#chunk, this.#at))
   }
 }
 
@@ -267,48 +174,4 @@ async function seenAtOnce({ fd }: OpenFile, size: number): Promise<Inspection> {
     return buffer.subarray(0, readSync(fd, buffer, 0, length, offset))
   }
   return { ...(await inspectPicture({ size, read }, 'size')), verdict: { kind: 'closed', early: true } }
-}
-
-function asPictureError(error: unknown): PictureFileError {
-  if (error instanceof PictureFileError) return error
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT' || code === 'ENOTDIR')
-    return new PictureFileError('VANISHED', because('file_vanished'))
-  if (code === 'ELOOP') return new PictureFileError('CHANGING', because('file_became_link'))
-  return new PictureFileError('UNREADABLE', because('file_unreadable', { code: code ?? message }))
-}
-
-/** Pictures of up to so many bytes are held in memory. */
-export const IN_MEMORY = 2 * 2 ** 20
-/** How many bytes the memory has before and after a picture, for what `framed` puts around the picture. */
-const ROOM = 1024
-
-/** Memory for pictures, which is used again for the next picture until `letGo` is called. V8 collects garbage more often the
- * more buffers it has allocated; for a small picture this took as long as all other work. Uploads that begin together also
- * end together, so there are moments in which no picture is open. The memory is kept in such a moment, because the next
- * pictures follow at once. */
-export class PictureBuffers {
-  readonly #free: Buffer[] = []
-
-  /** Lends memory for a picture and for what is put around it, with any content until `end` is called. After `end` the next
-   * picture gets the same bytes, unless a reader has called `lend` and still reads them. */
-  borrow() {
-    const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(ROOM + IN_MEMORY + ROOM)
-    let readers = 0
-    return {
-      buffer,
-      lend: () => {
-        readers++
-        return () => void readers--
-      },
-      end: () => {
-        if (readers === 0) this.#free.push(buffer)
-      },
-    }
-  }
-
-  /** Frees the buffers that are kept for further pictures. The caller knows that no picture will be opened for a while. */
-  letGo(): void {
-    this.#free.length = 0
-  }
 }

@@ -1,6 +1,6 @@
 import { createReadStream, fstatSync } from 'node:fs'
 import { Readable } from 'node:stream'
-import { type OpenFile, openInside } from '../local/picture-file.ts'
+import { type OpenFile, openInside } from '../local/open-file.ts'
 import type { ByteSource } from '../protocol/picture/byte-reader.ts'
 import { readJpegThumbnail, readPicture } from '../protocol/picture/picture.ts'
 

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openPicture, PictureBuffers } from '../../src/local/picture-file.ts'
+import { PictureBuffers } from '../../src/local/picture-buffers.ts'
+import { openPicture } from '../../src/local/picture-file.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -68,11 +69,11 @@ const SHORTER = ['/sys/devices/system/cpu', 'online'] as const
 test.runIf(process.platform === 'linux')('a picture that breaks off gives its memory back', async () => {
   const { buffers, open } = stage()
   const first = await open(0)
-  const free = buffers.borrow()
+  const free = buffers.borrow(1)
   free.end()
   const broken = openPicture(...SHORTER, { changed: () => new Error('changed underway'), buffers })
   await expect(broken).rejects.toMatchObject({ code: 'CHANGING' })
-  expect(buffers.borrow().buffer).toBe(free.buffer)
+  expect(buffers.borrow(1).bytes.buffer).toBe(free.bytes.buffer)
   await first.close()
 })
 

@@ -1,4 +1,5 @@
-import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
+import { PictureFileError } from '../../local/open-file.ts'
+import type { OpenPicture } from '../../local/picture-file.ts'
 import { FORMATS, formatOfMime } from '../../protocol/formats.ts'
 import { writeData } from '../../protocol/picture/image-data.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'

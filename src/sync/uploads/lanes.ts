@@ -1,4 +1,4 @@
-import { IN_MEMORY } from '../../local/picture-file.ts'
+import { IN_MEMORY } from '../../local/picture-buffers.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { UnderWay } from '../under-way.ts'
 

@@ -1,4 +1,5 @@
-import { type OpenPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
+import { PictureFileError } from '../../local/open-file.ts'
+import { type OpenPicture, whyNoPicture } from '../../local/picture-file.ts'
 import { HOUR_MS } from '../../protocol/clock.ts'
 import { hashed, unchanged } from '../../records/pictures.ts'
 import { noAlbumInPresign } from '../../remote/failures.ts'

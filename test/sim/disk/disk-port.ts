@@ -1,6 +1,7 @@
 import type { Disk, DiskStat } from '../../../src/local/disk.ts'
 import { RESTORE_FOLDER } from '../../../src/local/look.ts'
-import { type OpenPicture, PictureFileError } from '../../../src/local/picture-file.ts'
+import { PictureFileError } from '../../../src/local/open-file.ts'
+import type { OpenPicture } from '../../../src/local/picture-file.ts'
 import { sourceOfBytes } from '../../../src/protocol/picture/byte-reader.ts'
 import { PictureChanged } from '../../../src/remote/host.ts'
 import type { OpenPictureAt } from '../../../src/sync/context.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { PictureReader } from '../../../src/protocol/picture/likeness.ts'
+import type { PictureReader } from '../../../src/protocol/likeness/likeness.ts'
 import type { Picture } from '../../../src/protocol/picture/picture.ts'
 import type { Verdict } from '../../../src/protocol/picture/verdict.ts'
 

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { pictureReader } from '../../../src/protocol/picture/likeness.ts'
+import { pictureReader } from '../../../src/protocol/likeness/likeness.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'

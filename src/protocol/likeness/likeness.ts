@@ -1,8 +1,8 @@
 import type { Format } from '../formats.ts'
-import type { ByteSource } from './byte-reader.ts'
-import type { ImageData, ImageFacts } from './data-fold.ts'
-import { imageData } from './image-data.ts'
-import { jpegCoefficients } from './jpeg/coefficients.ts'
+import type { ByteSource } from '../picture/byte-reader.ts'
+import type { ImageData, ImageFacts } from '../picture/data-fold.ts'
+import { imageData } from '../picture/image-data.ts'
+import { jpegCoefficients } from './jpeg-coefficients.ts'
 import { pngPixels } from './png-pixels.ts'
 
 /** How two pictures with other bytes are alike.

@@ -1,9 +1,9 @@
 import type { Hash } from 'node:crypto'
-import type { ByteSource } from '../byte-reader.ts'
-import { DataFold } from '../data-fold.ts'
+import type { ByteSource } from '../picture/byte-reader.ts'
+import { DataFold } from '../picture/data-fold.ts'
+import { walkJpeg } from '../picture/jpeg/jpeg.ts'
+import { isFrame, JpegTables, SOS } from '../picture/jpeg/tables.ts'
 import { EntropyBits, type HuffmanTable, huffmanTable } from './entropy.ts'
-import { walkJpeg } from './jpeg.ts'
-import { isFrame, JpegTables, SOS } from './tables.ts'
 
 /** Marker and length before a segment's data. */
 const START = 4
