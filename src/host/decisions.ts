@@ -43,7 +43,6 @@ const CODES = {
   /** §4.2.1: other bytes where an SVG or a TIFF was declared without dimensions. */
   exemptButOther: 'MISSING_DIMENSION',
   nodeFailure: 'NO_AVAILABLE_IO_NODE',
-  badRange: 'INVALID_PARAMS',
   badPage: 'INVALID_PARAMS',
   repeatedParam: 'INVALID_PARAMS',
   bothParams: 'INVALID_PARAMS',

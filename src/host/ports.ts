@@ -19,8 +19,8 @@ export type ReadPicture = (source: ByteSource) => Promise<Picture | null>
 export interface PictureStore {
   /** Begins to store a picture. Nobody can read the picture before `keep` was called. */
   begin(): Promise<Draft>
-  /** The bytes from `start` to `end`, both included. Rejects when the file does not exist. */
-  read(file: string, start: number, end: number): Promise<ReadableStream<Uint8Array>>
+  /** Rejects when the file does not exist. */
+  read(file: string): Promise<ReadableStream<Uint8Array>>
   /** Removes a picture. A picture that is gone already is no error. Throws when the bytes can't be removed. */
   remove(file: string): void
   /** The names of all stored pictures; pictures that are still being received are not among them. */

@@ -19,9 +19,9 @@ export async function openPictureFolder(folder: string, random: Random): Promise
       const file = random(16).toString('hex')
       return beginDraft(join(incoming, file), file, pathOf(file), shelves)
     },
-    async read(file, start, end) {
+    async read(file) {
       const handle = await open(pathOf(file))
-      return Readable.toWeb(handle.createReadStream({ start, end })) as ReadableStream<Uint8Array>
+      return Readable.toWeb(handle.createReadStream()) as ReadableStream<Uint8Array>
     },
     remove: file => rmSync(pathOf(file), { force: true }),
     *files() {
