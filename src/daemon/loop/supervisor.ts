@@ -16,7 +16,7 @@ import { type Access, openSharedAccount } from '../engine/remote.ts'
 import { type Bus, newsFilter } from '../events.ts'
 import { type Alert, waitsAlert } from '../notify/health.ts'
 import { Notifier, watchHealth } from '../notify/notifier.ts'
-import { reportTo, type ServiceManager } from '../notify/service-manager.ts'
+import type { ServiceManager } from '../notify/service-manager.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
 import { type Claim, claimWhenFree, fingerprintOf, stateFiles } from '../state/claim.ts'
 import { openClaimed } from '../state/state.ts'
@@ -100,7 +100,6 @@ export async function supervise(
   const tellProblem = (alert: Alert | null) => {
     noteProblem(alert)
     if (alert) notifier.lookAt(() => ({ alerts: [alert], oldestUnsyncedMs: 0 }), null)
-    if (alert) manager?.status(alert.message)
     // A daemon that waits for its state has started. Otherwise the service manager would end it for not starting.
     manager?.ready()
     if (alert) bus.say(alert.message)
@@ -178,7 +177,7 @@ async function runSession(
       if (isNews(emitted)) bus.publish('news', emitted)
     }),
     onUpload.listen(bus, config.notify.on_upload, synced),
-    ...(manager ? reportTo(manager, bus, config, synced, systemClock) : []),
+    ...(manager ? [bus.on('alive', () => manager.alive())] : []),
     ...watchHealth(bus, notifier, config, synced, systemClock),
     bus.on('pass', queue.emit),
   ]
@@ -227,7 +226,6 @@ async function runSession(
     throw state.failed(error)
   } finally {
     for (const end of ends) end()
-    manager?.forget()
     queue.leave()
     let sent: EarlierRequests | undefined
     try {

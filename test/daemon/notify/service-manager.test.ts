@@ -21,8 +21,6 @@ function manager(watchdogMs: number | null = null, answer: string | null = null)
   return { clock, told, said, subject }
 }
 
-const statuses = (told: Notice[]) => told.flatMap(({ STATUS }) => STATUS ?? [])
-
 describe('the notices to a service manager', () => {
   it("tell each change of the daemon's state once, in order", async () => {
     const { clock, told, subject } = manager()
@@ -40,7 +38,7 @@ describe('the notices to a service manager', () => {
       { READY: '1' },
       { RELOADING: '1', MONOTONIC_USEC: '1234500' },
       { READY: '1' },
-      { STOPPING: '1', STATUS: expect.any(String) },
+      { STOPPING: '1' },
     ])
   })
 
@@ -63,50 +61,6 @@ describe('the notices to a service manager', () => {
     subject.alive()
     await subject.settled()
     expect(told).toEqual([])
-  })
-
-  it('hold the status line when it has changed, at most every ten seconds', async () => {
-    const { clock, told, subject } = manager()
-    let line = 'one'
-    const look = () => line
-    subject.statusSoon(look)
-    await clock.pass(0)
-    line = 'two'
-    subject.statusSoon(look)
-    subject.statusSoon(look)
-    line = 'three'
-    await subject.settled()
-    expect(statuses(told)).toEqual(['one'])
-    await clock.pass(10_000)
-    await subject.settled()
-    expect(statuses(told)).toEqual(['one', 'three'])
-    await clock.pass(10_000)
-    subject.statusSoon(look)
-    await subject.settled()
-    expect(statuses(told)).toEqual(['one', 'three'])
-  })
-
-  it("hold no status line of a state that is closed or can't be read, and none after the daemon's end", async () => {
-    const { clock, told, subject } = manager()
-    subject.statusSoon(() => {
-      throw new Error('closed')
-    })
-    await clock.pass(0)
-    subject.statusSoon(() => 'never')
-    subject.forget()
-    await clock.pass(MINUTE)
-    subject.stopping()
-    subject.statusSoon(() => 'late')
-    await clock.pass(MINUTE)
-    await subject.settled()
-    expect(statuses(told)).toEqual([expect.stringContaining('Stopping')])
-  })
-
-  it('hold no control characters and no second line, which systemd would read as another variable', async () => {
-    const { told, subject } = manager()
-    subject.status('/p/a\nSTOPPING=1\u001b[31m is guarded')
-    await subject.settled()
-    expect(told).toEqual([{ STATUS: '/p/a\\u000aSTOPPING=1\\u001b[31m is guarded' }])
   })
 
   it('may fail, and then one line says so', async () => {
