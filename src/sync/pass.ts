@@ -43,9 +43,8 @@ export async function runPass(context: EngineContext, request: PassRequest): Pro
 
 /** How long history and the ids of deleted images are kept: longer than any host lists a deleted image. */
 const KEPT_MS = 90 * DAY_MS
-/** So many rows a commit deletes, and pages it gives back. Few, because uploads wait for the commit. */
+/** So many rows a commit deletes. Few, because uploads wait for the commit. */
 const ROWS = 500
-const PAGES = 256
 /** So many commits a pass spends on forgetting old rows. New pictures wait, so a later pass forgets the rest. */
 const COMMITS = 20
 
@@ -110,9 +109,9 @@ export function isPruningDue({ meta }: Tx, now: number): boolean {
   return true
 }
 
-/** Forgets history and deleted ids in small steps, and gives the free space of the database back to the disk. */
+/** Forgets history and deleted ids in small steps. */
 export async function prune({ synced, clock }: RecordPort, stop: AbortSignal): Promise<void> {
-  const { history, versions, deleted, space, commit } = synced
+  const { history, versions, deleted, commit } = synced
   const before = clock.wall() - KEPT_MS
   let excess = history.excess()
   let tooMany = versions.excess()
@@ -127,7 +126,6 @@ export async function prune({ synced, clock }: RecordPort, stop: AbortSignal): P
       await commit(tx => versionsForgotten(tx, Math.min(ROWS, tooMany)))
       tooMany -= ROWS
     } else if (longGone) longGone = (await commit(tx => tx.deleted.dropBefore(before, ROWS))) === ROWS
-    else if (space.isTooMuch()) await commit(tx => tx.space.giveBack(PAGES))
     else return
   }
 }

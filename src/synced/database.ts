@@ -18,8 +18,6 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
   if (file !== ':memory:') keepPrivate(file)
   const db = connect(file, {})
   try {
-    // Only with `auto_vacuum`, set before the first table and before WAL, are free pages given back to the disk.
-    if (db.pragma('page_count', { simple: true }) === 0) db.pragma('auto_vacuum = INCREMENTAL')
     const mode = db.pragma('journal_mode = WAL', { simple: true })
     // A migration writes into the log alone. The witness still tells how the database looked at its last end, so a process
     // that is killed here must not have changed the database: it would seem restored.
@@ -297,27 +295,3 @@ export function statements(db: Db, isCopy = false) {
 const NOTHING_DONE = { changes: 0, lastInsertRowid: 0 }
 
 export type Statements = ReturnType<typeof statements>
-
-/** This many free pages (4 MiB), and a quarter of the file, are not given back, because the database may grow again. */
-const KEPT_PAGES = 1024
-
-/** The pages of the database's file that hold nothing. */
-export function openSpace(db: Db) {
-  const pragma = (name: string) => db.pragma(name, { simple: true }) as number
-
-  return {
-    reads: {
-      /** Whether the file has so many free pages that some should be given back. */
-      isTooMuch(): boolean {
-        if (pragma('auto_vacuum') !== INCREMENTAL) return false
-        return pragma('freelist_count') > KEPT_PAGES + pragma('page_count') / 4
-      },
-    },
-    writes: {
-      /** Gives at most `pages` free pages back to the disk. */
-      giveBack: (pages: number): void => void db.pragma(`incremental_vacuum(${pages})`),
-    },
-  }
-}
-
-const INCREMENTAL = 2

@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { type Db, openSpace, statements } from './database.ts'
+import { type Db, statements } from './database.ts'
 import { explained, isOfDatabase } from './state-error.ts'
 import { openSummaries } from './summary.ts'
 import { openAccount } from './tables/account.ts'
@@ -38,7 +38,6 @@ function openTables(db: Db, isCopy?: boolean) {
     mirrors: openMirrors(sql),
     refuted: openRefuted(sql),
     resend: openResend(sql),
-    space: openSpace(db),
     summaries: openSummaries(sql),
     versions: openVersions(sql),
     waits: openWaits(sql),

@@ -123,21 +123,6 @@ describe('pruning', () => {
 })
 
 describe('the file of the database', () => {
-  it('gives back what it has free once nothing needs it', async () => {
-    const file = tempFile('albumd.db')
-    const { db, synced } = open(file)
-    fill(db, 200_000, 0)
-    db.pragma('wal_checkpoint(TRUNCATE)')
-    const large = statSync(file).size
-    db.exec('DELETE FROM history')
-    await prune({ synced, clock: at(1000 * DAY_MS) }, never)
-    db.pragma('wal_checkpoint(TRUNCATE)')
-    // 4 MiB stay, and a quarter.
-    expect(large).toBeGreaterThan(2 ** 23)
-    expect(statSync(file).size).toBeLessThan(large * 0.7)
-    expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
-  })
-
   it('has a log that is short again after one large commit', () => {
     const file = tempFile('albumd.db')
     const { db } = open(file)
