@@ -1,15 +1,14 @@
-import { createHash, hash as hashOf } from 'node:crypto'
+import { hash as hashOf } from 'node:crypto'
 import { fstatSync, lstatSync, readSync } from 'node:fs'
 import { systemClock } from '../protocol/clock.ts'
 import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.ts'
 import { type Inspection, inspectPicture } from '../protocol/picture/picture.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { statOf } from './disk.ts'
+import { HashedSource, provedChunks } from './hashed-source.ts'
 import { type FileLook, isSameLook } from './look.ts'
 import { asPictureError, type OpenFile, openInside, PictureFileError } from './open-file.ts'
 import { IN_MEMORY, PictureBuffers } from './picture-buffers.ts'
-
-const CHUNK = 256 * 1024
 
 /** A file that was opened, hashed and walked through. Its bytes are sent, even when another file gets its name meanwhile. */
 export interface OpenPicture extends Inspection {
@@ -78,11 +77,11 @@ async function hashed(
   const memory = isRead && size <= IN_MEMORY ? buffers.borrow(size) : null
   try {
     const bytes = memory && (await file.fill(memory.bytes, 0))
-    const source = bytes ? sourceOfBytes(bytes) : new FileSource(file, size, cut)
+    const source = bytes ? sourceOfBytes(bytes) : new HashedSource(file, size, cut)
     const inspection = isRead ? await inspectPicture(source) : await seenAtOnce(file, size)
     const hash = !isRead
       ? hashOf('sha256', `${full} ${size} ${before.ino} ${before.mtimeMs} ${before.ctimeMs}`, 'buffer')
-      : source instanceof FileSource
+      : source instanceof HashedSource
         ? await source.digest()
         : hashOf('sha256', bytes!, 'buffer')
     // The name shows the open file, unless another file has taken its place, and that file has another number.
@@ -97,7 +96,7 @@ async function hashed(
       ...inspection,
       source,
       bytes,
-      chunks: () => proved(file, size, hash, changed),
+      chunks: () => provedChunks(file, size, hash, changed),
       framed: (head, tail) => memory?.framed(head, tail) ?? null,
       lend: () => memory?.lend() ?? (() => {}),
       close() {
@@ -108,62 +107,6 @@ async function hashed(
   } catch (error) {
     memory?.end()
     throw error
-  }
-}
-
-async function* proved(file: OpenFile, size: number, hash: Buffer, changed: () => Error) {
-  const sum = createHash('sha256')
-  for (let at = 0; at < size; at += CHUNK) {
-    // Each chunk gets a buffer of its own, because the previous chunk may still be on its way to the socket.
-    const part = Buffer.allocUnsafe(Math.min(CHUNK, size - at))
-    const length = await file.read(part, at).catch(() => 0)
-    sum.update(part)
-    if (length < part.length || (at + CHUNK >= size && !sum.digest().equals(hash))) throw changed()
-    yield part
-  }
-}
-
-/** The file's bytes for a walk that goes forward. They are hashed on the way, what the walk passes over included, so that each
- * byte is read once. */
-class FileSource implements ByteSource {
-  readonly size: number
-  readonly #file: OpenFile
-  readonly #cut: AbortSignal | undefined
-  readonly #sum = createHash('sha256')
-  /** The chunk that was hashed last, and where it begins. */
-  #chunk = Buffer.alloc(0)
-  #at = 0
-
-  constructor(file: OpenFile, size: number, cut: AbortSignal | undefined) {
-    this.#file = file
-    this.size = size
-    this.#cut = cut
-  }
-
-  async read(offset: number, length: number): Promise<Uint8Array> {
-    const end = Math.min(offset + length, this.size)
-    if (offset < this.#at) return this.#file.fill(Buffer.allocUnsafe(Math.max(0, end - offset)), offset)
-    const pieces: Buffer[] = []
-    for (let at = offset; ; await this.#next()) {
-      const piece = this.#chunk.subarray(at - this.#at, end - this.#at)
-      if (piece.length > 0) pieces.push(piece)
-      at += piece.length
-      if (at >= end) return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
-    }
-  }
-
-  /** SHA-256 of the whole file. */
-  async digest(): Promise<Buffer> {
-    while (this.#at + this.#chunk.length < this.size) await this.#next()
-    return this.#sum.digest()
-  }
-
-  async #next(): Promise<void> {
-    if (this.#cut?.aborted) throw new PictureFileError('CUT_OFF', because('file_cut_off'))
-    this.#at += this.#chunk.length
-    // A reader may still hold the chunk before, so each is memory of its own.
-    this.#chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK, this.size - this.#at))
-    this.#sum.update(await this.#file.fill(this.#chunk, this.#at))
   }
 }
 
