@@ -1,33 +1,55 @@
-/** For the next 16 bits: how long their code is (upper byte), and the symbol that it stands for. 0: no code begins so. */
-export type HuffmanTable = Uint16Array
-
-/** `table`: how many codes there are of each length (16 bytes), and their symbols. Null: there is none, or too many codes. */
-export function huffmanTable(table: Buffer | undefined): HuffmanTable | null {
-  if (table === undefined) return null
-  const found = new Uint16Array(2 ** 16)
-  let code = 0
-  let nth = 16
-  for (let length = 1; length <= 16; length++) {
-    const span = 2 ** (16 - length)
-    for (let left = table[length - 1]!; left > 0; left--, code++) {
-      if ((code + 1) * span > found.length) return null
-      found.fill((length << 8) | (table[nth++] ?? 0), code * span, (code + 1) * span)
-    }
-    code *= 2
-  }
-  return found
+/** A Huffman code (ITU-T T.81, annex C): by the length of its codes, where these end among the numbers of 16 bits, and what
+ * leads from one to its symbol. */
+export interface HuffmanCode {
+  ends: number[]
+  places: number[]
+  table: Buffer
 }
 
-/** Reads the bits of a scan, of which all behind its end are zeros. */
+/** `table`: how many codes there are of each length (16 bytes), and their symbols. Null: there is none, or too many codes. */
+export function huffmanCode(table: Buffer | undefined): HuffmanCode | null {
+  if (table === undefined) return null
+  const [ends, places]: [number[], number[]] = [[0], [0]]
+  for (let length = 1, code = 0, place = 16; length <= 16; length++, code *= 2) {
+    const count = table[length - 1]!
+    places.push(place - code)
+    place += count
+    code += count
+    ends.push(code << (16 - length))
+    if (code > 2 ** length) return null
+  }
+  return { ends, places, table }
+}
+
+/** Reads the bits of a JPEG's scan, of which all behind its end are zeros. */
 export class EntropyBits {
-  readonly #bytes: Uint8Array
-  #at = 0
+  bytes: Uint8Array
+  /** Where the next byte stands that is not loaded. */
+  at = 0
   /** Its lowest `#count` bits come next. */
   #bits = 0
   #count = 0
+  /** So many of them lie behind the end. */
+  #beyond = 0
+  #isOver = false
+  /** For each byte that was loaded, the last one lowest, whether a zero is stuffed behind it. */
+  #stuffed = 0
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
+    this.bytes = bytes
+  }
+
+  /** Whether bits behind the end were read, or bits that are no code. */
+  get isOver(): boolean {
+    return this.#isOver || this.#count < this.#beyond
+  }
+
+  /** So many bytes before `at` hold no bit that was read. */
+  get ahead(): number {
+    let length = 0
+    for (let byte = (this.#count - this.#beyond) >> 3; byte > 0; byte--)
+      length += 1 + ((this.#stuffed >> (byte - 1)) & 1)
+    return length
   }
 
   /** The next `count` bits as a number, at most 16. */
@@ -38,12 +60,18 @@ export class EntropyBits {
     return (this.#bits >>> this.#count) & ((1 << count) - 1)
   }
 
-  /** The symbol whose code comes next. */
-  symbol(table: HuffmanTable): number {
+  /** The symbol whose code comes next; 0 where none does. */
+  symbol({ ends, places, table }: HuffmanCode): number {
     if (this.#count < 16) this.#fill()
-    const found = table[(this.#bits >>> (this.#count - 16)) & 0xffff]!
-    this.#count -= found >> 8
-    return found & 0xff
+    const next = (this.#bits >>> (this.#count - 16)) & 0xffff
+    let length = 1
+    while (next >= ends[length]!) length++
+    if (length > 16) {
+      this.#isOver = true
+      return 0
+    }
+    this.#count -= length
+    return table[places[length]! + (next >> (16 - length))] ?? 0
   }
 
   /** A number of so many bits, negative where the first bit is 0 (T.81, F.2.2.1). */
@@ -52,28 +80,32 @@ export class EntropyBits {
     return length > 0 && bits < 1 << (length - 1) ? bits - (1 << length) + 1 : bits
   }
 
-  /** Goes on behind the next restart marker. */
-  restart(): void {
-    this.#bits = 0
+  /** Goes on behind the next restart marker. Returns how many bytes it passes over; without one, infinitely many. */
+  restart(): number {
+    const from = this.at - this.ahead
     this.#count = 0
-    for (let at = this.#bytes.indexOf(0xff, this.#at); at >= 0; at = this.#bytes.indexOf(0xff, at + 1)) {
-      const code = this.#bytes[at + 1]
+    this.#beyond = 0
+    for (let at = this.bytes.indexOf(0xff, this.at); at >= 0; at = this.bytes.indexOf(0xff, at + 1)) {
+      const code = this.bytes[at + 1]
       if (code === undefined || code < 0xd0 || code > 0xd7) continue
-      this.#at = at + 2
-      return
+      this.at = at + 2
+      return at - from
     }
-    this.#at = this.#bytes.length
+    this.at = this.bytes.length
+    return Infinity
   }
 
   /** A byte 0 behind 0xFF is stuffed, and any other is a marker, at which the bits end. */
   #fill(): void {
-    while (this.#count <= 16) {
-      let byte = this.#bytes[this.#at] ?? 0
-      if (byte !== 0xff) this.#at++
-      else if (this.#bytes[this.#at + 1] === 0) this.#at += 2
-      else byte = 0
-      this.#bits = ((this.#bits << 8) | byte) & 0xffffff
-      this.#count += 8
+    for (; this.#count <= 16; this.#count += 8) {
+      let byte = this.bytes[this.at]
+      if (byte === 0xff && this.bytes[this.at + 1] !== 0) byte = undefined
+      if (byte === undefined) this.#beyond += 8
+      else {
+        this.at += byte === 0xff ? 2 : 1
+        this.#stuffed = (this.#stuffed << 1) | (byte === 0xff ? 1 : 0)
+      }
+      this.#bits = ((this.#bits << 8) | (byte ?? 0)) & 0xffffff
     }
   }
 }

@@ -1,9 +1,9 @@
 import type { Hash } from 'node:crypto'
+import { EntropyBits, type HuffmanCode, huffmanCode } from '../entropy.ts'
 import type { ByteSource } from '../picture/byte-reader.ts'
 import { DataFold } from '../picture/data-fold.ts'
 import { walkJpeg } from '../picture/jpeg/jpeg.ts'
 import { isFrame, JpegTables, SOS } from '../picture/jpeg/tables.ts'
-import { EntropyBits, type HuffmanTable, huffmanTable } from './entropy.ts'
 
 /** Marker and length before a segment's data. */
 const START = 4
@@ -49,8 +49,8 @@ interface Plane {
 interface ScanPlane {
   plane: Plane
   sampling: [number, number]
-  dc: HuffmanTable | null
-  ac: HuffmanTable | null
+  dc: HuffmanCode | null
+  ac: HuffmanCode | null
 }
 
 /** Which coefficients a scan has, from `first` to `last`, and which of their bits: the first time `high` is 0. */
@@ -109,7 +109,7 @@ class Decoder {
       const plane = this.#planes.get(id)
       if (!plane) return []
       plane.scaledBy ??= table ?? null
-      return [{ plane, sampling: [wide, high], dc: huffmanTable(dc), ac: huffmanTable(ac) }]
+      return [{ plane, sampling: [wide, high], dc: huffmanCode(dc), ac: huffmanCode(ac) }]
     })
     const [first = 0, last = 0, bits = 0] = data.subarray(1 + 2 * (data[0] ?? 0))
     const spectrum = { first, last, high: bits >> 4, low: bits & 15 }
@@ -193,7 +193,7 @@ class Blocks {
     else this.#nextBit(coefficients, ac!, at)
   }
 
-  #whole(into: Int16Array, ac: HuffmanTable, at: number): void {
+  #whole(into: Int16Array, ac: HuffmanCode, at: number): void {
     for (let k = 1; k < 64; ) {
       const symbol = this.#bits.symbol(ac)
       const [zeros, length] = [symbol >> 4, symbol & 15]
@@ -204,7 +204,7 @@ class Blocks {
     }
   }
 
-  #firstBits(into: Int16Array, ac: HuffmanTable, at: number): void {
+  #firstBits(into: Int16Array, ac: HuffmanCode, at: number): void {
     if (this.skips > 0) {
       this.skips--
       return
@@ -222,7 +222,7 @@ class Blocks {
     }
   }
 
-  #nextBit(into: Int16Array, ac: HuffmanTable, at: number): void {
+  #nextBit(into: Int16Array, ac: HuffmanCode, at: number): void {
     const { first, last, low } = this.#spectrum
     const bit = 1 << low
     let k = first
