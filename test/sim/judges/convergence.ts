@@ -97,7 +97,8 @@ async function mustAgree(world: World, from: number, pruned = false): Promise<vo
     const lists = IDLE_LISTS + world.state.synced.unusedAlbums.unused().length
     await world.passes.run(from + at, true)
     if (idle && untouched() && !world.seat) mustBeQuiet(world, asked, lists)
-    if (world.oracle.violation) return
+    // Another machine with a newer claim on the album has come back.
+    if (world.oracle.violation || world.seat?.isOut) return
     const quiet = world.oracle.effects === before
     approveHeld(world)
     left = differences(world, pruned)

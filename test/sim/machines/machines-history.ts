@@ -73,8 +73,9 @@ export function drawMachines(seed: number): MachinesHistory {
   const [one, other] = [0, isTwin ? 0 : 1].map(machine => drawHistory(GROWING + 2 * seed + machine))
   const more = new Random(seed, 23)
   const isCopy = seed % 7 === 2
+  const handed = seed % 13 === 3 ? new Random(seed, 24) : null
   const drawn = random.pick(ALBUMS)
-  const albums = isCopy ? ONE_ALBUM : seed % 5 === 0 ? more.pick([ONE_ALBUM, drawn]) : drawn
+  const albums = isCopy || handed ? ONE_ALBUM : seed % 5 === 0 ? more.pick([ONE_ALBUM, drawn]) : drawn
   const without = one!.variations.without.filter(endpoint => endpoint === 'create_album')
   const variations = {
     ...one!.variations,
@@ -122,10 +123,19 @@ export function drawMachines(seed: number): MachinesHistory {
     troubles: [
       ...Array.from({ length: 1 + random.below(3) }, () => troubleOf(random, STORE_FAULTS)),
       ...(seed % 5 === 0 ? [troubleOf(more, ['older', 'older', 'evicts'])] : []),
+      ...(handed ? handover(handed.below(during / 2), 60_000 + handed.below(during / 2)) : []),
     ],
     takenAt: random.chance(0.5) ? random.below(passes) : null,
     ...(isCopy && { isCopy }),
   }
+}
+
+/** The first machine is away, as one that sleeps. What the store held when that began it holds again when it is over. */
+function handover(at: number, forMs: number): StoreTrouble[] {
+  return [
+    { at, forMs, kind: 'older', machine: 'albumd' },
+    { at, forMs, kind: 'one', machine: 'albumd' },
+  ]
 }
 
 /** One of two machines of a plan without albums, where both send into the host's root. */
@@ -154,6 +164,17 @@ const KEPT: readonly MachinesHistory[] = [
     clockOffset: 0,
     troubles: [],
     takenAt: null,
+  },
+  // A machine sleeps, a person takes its album for the second, and the store is put back to a time before that.
+  {
+    seed: 1_000_000_504,
+    machines: [
+      { ...THREE, seed: 1_000_000_504, actions: [at(2, 'remove')] },
+      { ...THREE, seed: 1_000_000_504, actions: [] },
+    ],
+    clockOffset: 0,
+    troubles: handover(49_000, 99_000),
+    takenAt: 1,
   },
 ]
 

@@ -41,6 +41,8 @@ export class VirtualStore {
   #endedAt = Number.NEGATIVE_INFINITY
   #older: Dump | null = null
   readonly #leaves = new Map<string, Leave[]>()
+  /** Who was last given albums that it had not. */
+  #given: { machine: string; albums: readonly string[] } | null = null
   /** Processes that have a connection. */
   #connected: { machine: string; life: Life }[] = []
 
@@ -133,23 +135,26 @@ export class VirtualStore {
   }
 
   #note(me: string, [, , , lease, , , ...held]: readonly (string | number)[], value: Value): void {
-    if (!Array.isArray(value) || value[0] !== 'held') return
+    const asked = held.map(String).filter(text => text !== CLAIM.unknown)
+    const albumsOf = (texts: string[]) => texts.map(text => text.replace(/^\d+/, ''))
     const { now } = this.#time
-    const albumOf = (text: string | number) => String(text).replace(/^\d+/, '')
-    const leave = {
-      from: now + Number(value[1]),
-      until: now + Number(lease),
-      albums: held.map(albumOf),
-    }
-    const fresh = held.filter(text => String(text).startsWith('0')).map(albumOf)
+    if (!Array.isArray(value)) return
+    if (value[0] === 'taken') this.#newestStays(me, albumsOf(asked.filter(text => !text.startsWith('0/'))))
+    if (value[0] !== 'held') return
+    const leave = { from: now + Number(value[1]), until: now + Number(lease), albums: albumsOf(asked) }
+    const fresh = albumsOf(asked.filter(text => text.startsWith('0/')))
     for (const [other, leaves] of this.#leaves)
-      if (
-        other !== me &&
-        leaves.some(theirs => theirs.until > now && meet({ ...leave, albums: fresh }, theirs))
-      )
+      if (other !== me && leaves.some(theirs => theirs.until > leave.from && meet({ albums: fresh }, theirs)))
         this.onDouble(`${me} is given an album that ${other} has had a moment ago`)
+    if (fresh.length > 0) this.#given = { machine: me, albums: fresh }
     const mine = (this.#leaves.get(me) ?? []).filter(({ until }) => until > now)
     this.#leaves.set(me, [...mine, leave])
+  }
+
+  /** Whatever the store has lost: who was given an album last and comes with its number, has it. */
+  #newestStays(me: string, albums: readonly string[]): void {
+    if (this.#given?.machine === me && meet({ albums }, this.#given))
+      this.onDouble(`${me} loses an album that it was given last`)
   }
 
   /** Why a machine may not delete now, for people; or null. A copy of another is a machine too. */
@@ -165,7 +170,7 @@ export class VirtualStore {
   }
 }
 
-function meet(one: Leave, other: Leave): boolean {
+function meet(one: Pick<Leave, 'albums'>, other: Pick<Leave, 'albums'>): boolean {
   return one.albums.some(mine =>
     other.albums.some(theirs => mine.startsWith(theirs) || theirs.startsWith(mine)),
   )
