@@ -1,57 +1,112 @@
+import { FORMATS } from '../../protocol/formats.ts'
+import type { Delivery } from '../../synced/tables/meta.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
 import { deliveryAddresses } from '../listing/index.ts'
-import { deliveryOf, isSame, type Kept, keptBy, learn, readSample } from './learned.ts'
-import { type KnownPicture, type Looked, lookAt } from './look.ts'
+import { deliveryOf, type Like, learn } from './learned.ts'
+import { isSame, type KnownPicture, knownOf, type Looked, lookAt, openAt, pictureOf } from './look.ts'
 
 /** Whether an image is a picture, by what the host delivers.
- * equal: `by` the bytes, the image data, or the pixels however they are packed.
  * other: it is not, and the host keeps what differs, as another picture of the format has shown.
  * unknown: nothing tells, for the reason given; only name and dimensions may. */
 export type Comparison =
-  | { verdict: 'equal'; by: 'bytes' | 'data' | 'pixels'; cdnUrl: string }
+  | { verdict: 'equal'; cdnUrl: string }
   | { verdict: 'other' }
   | { verdict: 'unknown'; why: Reason }
 
-/** Fetches an image that may be this picture, and compares them. */
+/** Fetches an image that may be this picture, and compares them. `cdn_url`: left out or null: as others are addressed. */
 export async function compareDelivered(
   context: DeliveryPort,
-  image: { remote_id: string; name: string },
+  image: { remote_id: string; name: string; cdn_url?: string | null },
   known: KnownPicture,
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const cdnUrl = deliveryAddresses(context.synced)(image.remote_id, image.name)
+  const { synced } = context
+  const addressOf = deliveryAddresses(synced)
+  const cdnUrl = image.cdn_url ?? addressOf(image.remote_id, image.name)
   if (!cdnUrl) return unknown(because('address_not_known'))
   const looked = await lookAt(context, cdnUrl, known, signal)
   if (looked.kind === 'unknown') return unknown(looked.why)
   if (isSame(looked)) {
-    await learn(context, known, looked, signal)
-    return { verdict: 'equal', by: looked.kind, cdnUrl }
+    await learn(synced, known.mime, looked.kind)
+    return { verdict: 'equal', cdnUrl }
   }
-  // A host may shrink pictures, or deliver the same bytes everywhere, so what it keeps is read again.
-  const sample = await readSample(context, known, image.remote_id, signal)
-  if (sample?.kind === 'unknown') return unknown(because('sample_not_read', { why: sample.why }))
-  const keeps = sample?.keeps ?? keptBy(deliveryOf(context.synced, known.mime))
-  if (keeps === null) return unknown(because('delivery_not_shown'))
-  return showsOther(looked, keeps) ? { verdict: 'other' } : unknown(because('delivery_alters'))
-}
-
-/** Whether a picture that is not delivered is another, as the host keeps what differs. */
-function showsOther({ kind }: Looked, keeps: Kept): boolean {
-  if (keeps === 'all' || keeps === 'nothing') return keeps === 'all'
-  return kind === 'other' || (kind === 'packed' && keeps === 'data')
-}
-
-/** Whether an address delivers this picture now. False proves nothing: a cache may have sent another one or a 404. */
-export async function delivers(
-  context: DeliveryPort,
-  cdnUrl: string,
-  known: KnownPicture,
-  signal: AbortSignal,
-): Promise<boolean> {
-  return isSame(await lookAt(context, cdnUrl, known, signal))
+  // A host may shrink pictures, or deliver the same bytes everywhere, so what it keeps is read again from the last picture of
+  // the type that is an image for sure.
+  const { mime, size } = known
+  const [sample] = synced.images.samples({ mime, size, besides: image.remote_id, most: 1 })
+  const address = sample && addressOf(sample.remote_id, sample.name)
+  const shown = address ? await learnFrom(context, pictureOf(synced, sample), address, signal) : null
+  if (shown?.kind === 'unknown') return unknown(because('sample_not_read', { why: shown.why }))
+  const delivery = shown?.delivery ?? deliveryOf(synced, mime)
+  if (delivery === undefined) return unknown(because('delivery_not_shown'))
+  return showsOther(looked.kind, delivery) ? { verdict: 'other' } : unknown(because('delivery_alters'))
 }
 
 function unknown(why: Reason): Comparison {
   return { verdict: 'unknown', why }
+}
+
+/** Whether a picture that is not delivered is another, where the host delivers so. */
+function showsOther(like: Like, delivery: Delivery): boolean {
+  if (delivery === 'as sent' || delivery === 'encoded anew') return delivery === 'as sent'
+  return like === 'other' || (like === 'packed' && delivery === 'without metadata')
+}
+
+/** Looks at the image of a picture, which it is for sure, and learns from it. */
+export async function learnFrom(
+  context: DeliveryPort,
+  known: KnownPicture,
+  cdnUrl: string,
+  signal: AbortSignal,
+): Promise<{ kind: Like; delivery: Delivery } | Extract<Looked, { kind: 'unknown' }>> {
+  const looked = await lookAt(context, cdnUrl, known, signal)
+  if (looked.kind === 'unknown') return looked
+  return { ...looked, delivery: await learn(context.synced, known.mime, looked.kind) }
+}
+
+/** So many pictures of a type are looked at, until one has something to take away. */
+const SAMPLES = 3
+
+/** Reads again how the host delivers pictures of each format, from the last that are images for sure. */
+export async function learnAgain(context: DeliveryPort, signal: AbortSignal): Promise<void> {
+  const { synced } = context
+  for (const { mime } of Object.values(FORMATS))
+    for (const sample of synced.images.samples({ mime, size: 0, besides: '', most: SAMPLES })) {
+      if (signal.aborted) return
+      const { cdn_url } = sample
+      const shown = cdn_url && (await learnFrom(context, pictureOf(synced, sample), cdn_url, signal))
+      if (shown && shown.kind !== 'unknown' && shown.kind !== 'bare') break
+    }
+}
+
+/** How many pictures that are others than their images show that a host encodes anew, after so many at most. */
+const OTHERS = 2
+const OTHERS_MOST = 4
+
+/** After a state loss: looks at images that have the names of pictures below `root`, until one is the same. When several are
+ * looked at and none is, the host encodes pictures of this type anew. */
+export async function learnFromOthers(
+  context: DeliveryPort,
+  root: string,
+  others: readonly { image: { id: string; name?: string | undefined }; path: string }[],
+  mime: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { synced } = context
+  let unlike = 0
+  for (const { image, path } of others.slice(0, OTHERS_MOST)) {
+    const cdnUrl = deliveryAddresses(synced)(image.id, image.name ?? '')
+    const open = cdnUrl && (await openAt(context, root, path, signal))
+    if (!open) continue
+    try {
+      if (open.picture?.mime !== mime) continue
+      const looked = await lookAt(context, cdnUrl, knownOf(open, { mime }), signal)
+      if (looked.kind === 'unknown') continue
+      if (isSame(looked) || (looked.kind === 'other' && ++unlike === OTHERS))
+        return void (await learn(synced, mime, looked.kind))
+    } finally {
+      open.close()
+    }
+  }
 }

@@ -1,10 +1,10 @@
 import { PictureFileError } from '../../local/open-file.ts'
 import type { OpenPicture } from '../../local/picture-file.ts'
 import { formatOfMime } from '../../protocol/formats.ts'
-import { type Likeness, likeness } from '../../protocol/likeness/likeness.ts'
-import { type ByteSource, sourceOfBytes } from '../../protocol/picture/byte-reader.ts'
-import type { ImageData } from '../../protocol/picture/data-fold.ts'
+import { likeness } from '../../protocol/likeness/likeness.ts'
+import { sourceOfBytes } from '../../protocol/picture/byte-reader.ts'
 import { hasImageData, readData } from '../../protocol/picture/image-data.ts'
+import type { Picture } from '../../protocol/picture/picture.ts'
 import { locationOf } from '../../records/versions.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileKey } from '../../synced/tables/files.ts'
@@ -12,6 +12,7 @@ import type { Bytes, ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
+import { deliveryOf, type Like } from './learned.ts'
 
 /** A picture as albumd knows it. */
 export interface KnownPicture extends Bytes {
@@ -20,6 +21,11 @@ export interface KnownPicture extends Bytes {
   data?: string | null
   /** The picture while it is open, or the files that may have its bytes. */
   at: OpenPicture | readonly FileKey[]
+}
+
+/** A picture that is open. */
+export function knownOf(at: OpenPicture, { mime }: Pick<Picture, 'mime'>): KnownPicture {
+  return { hash: at.hash, size: at.look.size, mime, at }
 }
 
 /** The picture that an image was made of. */
@@ -34,8 +40,13 @@ export function sentFor(intent: OpenUpload): KnownPicture {
   return { hash, size, mime, at: [intent] }
 }
 
-/** How what an address delivers is like a picture. bytes: it has the same bytes. */
-export type Looked = { kind: 'bytes' | Likeness } | { kind: 'unknown'; why: Reason }
+export type Looked = { kind: Like } | { kind: 'unknown'; why: Reason }
+
+const SAME: ReadonlySet<Looked['kind']> = new Set<Looked['kind']>(['bytes', 'bare', 'data', 'pixels'])
+
+export function isSame({ kind }: Looked): boolean {
+  return SAME.has(kind)
+}
 
 /** How many bytes are read at most of an image that is larger than the picture. */
 const MOST_OTHER = 64 * 2 ** 20
@@ -49,6 +60,7 @@ export async function lookAt(
   known: KnownPicture,
   signal: AbortSignal,
 ): Promise<Looked> {
+  const { host, pictures, synced } = context
   const held: Uint8Array[] = []
   let size = 0
   const take = (chunk: Uint8Array) => {
@@ -56,60 +68,66 @@ export async function lookAt(
     if (size <= MOST_HELD) held.push(chunk)
   }
   const most = Math.max(known.size, MOST_OTHER)
-  const given = await context.host.fetchDelivered(cdnUrl, most, signal, take)
+  const given = await host.fetchDelivered(cdnUrl, most, signal, take)
   if (!given.ok) return { kind: 'unknown', why: given.message }
   if (given.status !== 200)
     return { kind: 'unknown', why: because('address_answered', { status: given.status }) }
-  if (given.size === known.size && given.sha256.equals(known.hash)) return { kind: 'bytes' }
   const format = formatOfMime(known.mime)
-  if (format === null || size > MOST_HELD) return { kind: 'unread' }
-  return withPicture(context, known, signal, async ({ data, source }) => ({
-    kind: await likeness(context.pictures, { format, data, source }, sourceOfBytes(Buffer.concat(held))),
-  }))
-}
-
-/** Whether the host can have taken nothing away from a picture without touching its image data. True where that is not known. */
-export function isBare(context: DeliveryPort, known: KnownPicture, signal: AbortSignal): Promise<boolean> {
-  const format = formatOfMime(known.mime)
-  if (format === null || !hasImageData(format)) return Promise.resolve(false)
-  return withPicture(context, known, signal, async ({ data }) => data?.bare ?? true)
-}
-
-/** Gives the picture to `work`: its image data, null when they are not known, and its bytes, null when no file has them. */
-async function withPicture<T>(
-  context: DeliveryPort,
-  known: KnownPicture,
-  signal: AbortSignal,
-  work: (picture: { data: ImageData | null; source: ByteSource | null }) => Promise<T>,
-): Promise<T> {
-  const recorded = known.data ? readData(known.data) : null
+  const delivered = size <= MOST_HELD ? sourceOfBytes(Buffer.concat(held)) : null
+  if (given.size === known.size && given.sha256.equals(known.hash)) {
+    const isTold = format === null || !hasImageData(format) || deliveryOf(synced, known.mime) === 'as sent'
+    const data = isTold ? null : delivered && (await pictures.data(format, delivered))
+    return { kind: isTold || data?.bare === false ? 'bytes' : 'bare' }
+  }
+  if (format === null || delivered === null) return { kind: 'unread' }
   const open = 'look' in known.at ? known.at : await opened(context, known.at, known.hash, signal)
   try {
     const source = open?.source ?? null
-    const format = formatOfMime(known.mime)
-    const read = async () => source && format && context.pictures.data(format, source)
-    return await work({ data: recorded ?? ((await read()) || null), source })
+    const data = known.data ? readData(known.data) : source && (await pictures.data(format, source))
+    return { kind: await likeness(pictures, { format, data, source }, delivered) }
   } finally {
     if (open !== known.at) open?.close()
   }
 }
 
+/** Whether an address delivers this picture now. False proves nothing: a cache may have sent another one or a 404. */
+export async function delivers(
+  context: DeliveryPort,
+  cdnUrl: string,
+  known: KnownPicture,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return isSame(await lookAt(context, cdnUrl, known, signal))
+}
+
 /** The first of the files that has these bytes. */
 async function opened(
-  { synced, openPicture }: DeliveryPort,
+  context: DeliveryPort,
   files: readonly FileKey[],
   hash: Buffer,
   signal: AbortSignal,
 ): Promise<OpenPicture | null> {
+  const { synced } = context
   for (const file of files) {
     const { mirror, path } = locationOf(synced, file)
-    try {
-      const open = await openPicture(synced.mirrors.byId(mirror)!.folder, path, signal)
-      if (open.hash.equals(hash)) return open
-      open.close()
-    } catch (error) {
-      if (!(error instanceof PictureFileError)) throw error
-    }
+    const open = await openAt(context, synced.mirrors.byId(mirror)!.folder, path, signal)
+    if (open?.hash.equals(hash)) return open
+    open?.close()
   }
   return null
+}
+
+/** Null: it can't be read now. */
+export async function openAt(
+  { openPicture }: DeliveryPort,
+  root: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<OpenPicture | null> {
+  try {
+    return await openPicture(root, path, signal)
+  } catch (error) {
+    if (error instanceof PictureFileError) return null
+    throw error
+  }
 }

@@ -1,6 +1,5 @@
 import type { OpenPicture } from '../../local/picture-file.ts'
 import { HOUR_MS } from '../../protocol/clock.ts'
-import type { Picture } from '../../protocol/picture/picture.ts'
 import { proved, refuted } from '../../records/images.ts'
 import { stored, unchanged } from '../../records/pictures.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -16,7 +15,7 @@ import {
   dataToRecord,
   deliveryOf,
   isAltered,
-  type KnownPicture,
+  knownOf,
   learnFromOthers,
   pictureOf,
 } from '../delivered/index.ts'
@@ -191,8 +190,9 @@ export async function adoptLinked(
   const { synced } = context
   const compared = await compareDelivered(context, linked, knownOf(open, picture), signal)
   if (compared.verdict === 'equal') {
+    const bytes = { hash: open.hash, size: open.look.size }
     await synced.commit(tx => {
-      proved(tx, linked, bytesOf(open), compared.cdnUrl)
+      proved(tx, linked, bytes, compared.cdnUrl)
       unchanged(tx, job, open, tx.images.byId(linked.id)!, job.file.flat, momentOf(context))
     })
     return { kind: 'unchanged', size: open.look.size, compared: true }
@@ -215,14 +215,6 @@ async function record(
   const data = await dataToRecord(context, open, picture, known.proof === 'none')
   const at = { remote_id: id, album, data, ...known }
   return context.synced.commit(tx => stored(tx, job, open, picture, at, momentOf(context)))
-}
-
-function bytesOf(open: OpenPicture) {
-  return { hash: open.hash, size: open.look.size }
-}
-
-function knownOf(open: OpenPicture, { mime }: Picture): KnownPicture {
-  return { ...bytesOf(open), mime, at: open }
 }
 
 export interface Verified {

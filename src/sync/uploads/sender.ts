@@ -14,7 +14,7 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
-import { dataToRecord, delivers } from '../delivered/index.ts'
+import { dataToRecord, delivers, knownOf } from '../delivered/index.ts'
 import { idIn } from '../listing/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { type Parcel, resultOfRefusal, type UploadResult, type UploadRun } from './upload-job.ts'
@@ -222,12 +222,7 @@ async function replacesItsOwn(
   if (!known || known.hash.equals(open.hash) || known.id !== job.file.image) return false
   const address = cdnUrl ?? known.cdn_url
   if (address === null || synced.files.onImage(known.id).length > 1) return false
-  return delivers(
-    run,
-    address,
-    { hash: open.hash, size: open.look.size, mime: picture.mime, at: open },
-    signal,
-  )
+  return delivers(run, address, knownOf(open, picture), signal)
 }
 
 /** Rejects an answer with the id of an image whose bytes are known to be others. An example: a node answers twice. */

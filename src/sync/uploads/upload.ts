@@ -9,7 +9,7 @@ import { because } from '../../words/reasons.ts'
 import { type Album, flatness, isLeaving, recordedAlbums } from '../album.ts'
 import { ALBUM_IN_DOUBT, DefaultAlbum } from '../albums/index.ts'
 import { lossEndsAt, momentOf } from '../clock.ts'
-import { learnFirst } from '../delivered/index.ts'
+import { deliveryOf, knownOf, learnFrom } from '../delivered/index.ts'
 import { adopt, adoptLinked } from './adoption.ts'
 import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
@@ -116,15 +116,17 @@ export class Uploader {
     return ofType(result, picture.mime)
   }
 
-  /** One picture of each type is looked at, so that a delivery that hangs holds up one. */
+  /** Looks at the first picture of a type that has something to take away: one, so that a delivery that hangs holds up one. */
   async #learnFrom(
     { cdnUrl }: Extract<UploadResult, { kind: 'uploaded' }>,
-    { open, picture: { mime } }: Pick<Parcel, 'open' | 'picture'>,
+    { open, picture }: Pick<Parcel, 'open' | 'picture'>,
     signal: AbortSignal,
   ): Promise<void> {
-    if (cdnUrl === null || open.bare || this.#looked.has(mime)) return
+    const { mime } = picture
+    const isKnown = this.#looked.has(mime) || deliveryOf(this.#run.synced, mime) !== undefined
+    if (cdnUrl === null || open.bare || isKnown) return
     this.#looked.add(mime)
-    await learnFirst(this.#run, { hash: open.hash, size: open.look.size, mime, at: open }, cdnUrl, signal)
+    await learnFrom(this.#run, knownOf(open, picture), cdnUrl, signal)
   }
 
   /** Whether an image has these bytes, or a restore got it in these, and it is on the host. An open intent to delete it may have been carried out. */
