@@ -11,10 +11,10 @@ import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.t
 import type { MetaReads, Tx } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { because } from '../../words/reasons.ts'
+import { because, codeOf } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
-import { dataToRecord, delivers, knownOf } from '../delivered/index.ts'
+import { compareDelivered, dataToRecord, knownOf } from '../delivered/index.ts'
 import { idIn } from '../listing/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { type Parcel, resultOfRefusal, type UploadResult, type UploadRun } from './upload-job.ts'
@@ -210,20 +210,24 @@ function withoutOther(
 }
 
 /** Whether the host has put the picture into the image that its file uses, and nothing else: the answer names its id, and its
- * address delivers the new bytes. */
+ * address delivers the new bytes. Where the host may encode pictures anew, the answer alone tells. */
 async function replacesItsOwn(
   run: UploadRun,
-  { job, open, picture }: Parcel,
+  { job, open, picture, album }: Parcel,
   { imageId, cdnUrl }: Stored,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { synced } = run
   const known = synced.images.byRemoteId(imageId)
   if (!known || known.hash.equals(open.hash) || known.id !== job.file.image) return false
-  const address = cdnUrl ?? known.cdn_url
-  if (address === null || synced.files.onImage(known.id).length > 1) return false
-  return delivers(run, address, knownOf(open, picture), signal)
+  if (synced.files.onImage(known.id).length > 1) return false
+  const image = { ...known, cdn_url: cdnUrl ?? known.cdn_url }
+  const compared = await compareDelivered(run, image, knownOf(open, picture), signal)
+  if (compared.verdict !== 'unknown') return compared.verdict === 'equal'
+  return known.album === (album?.id ?? null) && MAY_ALTER.has(codeOf(compared.why))
 }
+
+const MAY_ALTER: ReadonlySet<string> = new Set(['delivery_alters', 'delivery_not_shown'])
 
 /** Rejects an answer with the id of an image whose bytes are known to be others. An example: a node answers twice. */
 function notAnothers(sent: Outcome<Stored>, known: ImageRow | undefined, open: OpenPicture): Outcome<Stored> {

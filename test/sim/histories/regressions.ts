@@ -68,5 +68,7 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'the judge wanted a dry run to know that the host puts a new version into the image of the old one',
   1500001520:
     'the judge wanted a dry run to know of images that the host lists before their bytes are there, and whose answers were lost',
+  1500001568:
+    'a changed picture was sent in each pass where the host encodes anew, and puts it into the image of the old one',
   1000000415: 'the clock was trusted only once an age was asked for, so a repair gave no lost picture back',
 }

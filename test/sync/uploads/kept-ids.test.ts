@@ -5,8 +5,9 @@ import { clientOf } from '../../remote/client-of.ts'
 import { bodyOf, EMPTY_PAGE, failure, json, serve } from '../../remote/serve.ts'
 import { deleted, green, openWith, red, summary } from '../workshop.ts'
 
-/** A host that puts a picture into the image of its name that is there, under the id of that one. */
-async function keepingIds(addressOf: (id: string) => string) {
+/** A host that puts a picture into the image of its name that is there, under the id of that one. It delivers what `made` makes
+ * of pictures. */
+async function keepingIds(addressOf: (id: string) => string, made = (bytes: Buffer) => bytes) {
   const images = new Map<string, { name: string; bytes: Buffer }>()
   const told = { images, sent: 0, losesAnswers: false, albums: [] as object[] }
   const names: string[] = []
@@ -16,7 +17,7 @@ async function keepingIds(addressOf: (id: string) => string) {
     const bytes = await bodyOf(request)
     if (top === 'i') {
       const image = [...images].find(([id]) => addressOf(id) === what)?.[1]
-      return image ? void response.end(image.bytes) : failure(response, 404, 'NOT_FOUND')
+      return image ? void response.end(made(image.bytes)) : failure(response, 404, 'NOT_FOUND')
     }
     if (top === 'node') {
       told.sent++
@@ -89,3 +90,18 @@ it.each([false, true])(
     expect([told.images.size, deleted(workshop)]).toEqual([1, 1])
   },
 )
+
+it('a new version is sent once where the host encodes pictures anew, and delivers neither', async () => {
+  const workshop = await openWith({ 'red.png': red })
+  const { host, told } = await keepingIds(
+    id => id,
+    bytes => png(3, 2, 100 + (bytes.at(-20)! % 100)).bytes,
+  )
+  await workshop.pass({ host })
+  for (const version of [green, red]) {
+    workshop.write('red.png', version)
+    for (let passes = 0; passes < 3; passes++) await workshop.pass({ host })
+    expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 0, pending_deletions: 0 })
+  }
+  expect([told.sent, deleted(workshop), told.images.size]).toEqual([3, 0, 1])
+})
