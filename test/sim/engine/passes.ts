@@ -93,6 +93,7 @@ export class Passes {
     const paused = world.pausing.holdsAt(world.machine.wall())
     this.#mindHours(life, ended.signal)
     const asked = world.host.askedInAll()
+    const due = world.oracle.quota.due()
     const work = runPass(world.parts!, {
       mirrors: prunes ? world.mirrors.map(mirror => ({ ...mirror, pruneIgnored: true })) : world.mirrors,
       interruption,
@@ -102,6 +103,7 @@ export class Passes {
     const report = await drive(work, life, world.time, world.oracle)
     ended.abort(ENDED)
     world.oracle.secrecy.failures(report?.stopped ?? [])
+    if (report?.stopped.some(({ code }) => code === 'DAILY_LIMIT_REACHED')) world.oracle.quota.stopped(due)
     if (paused && world.host.askedInAll() > asked)
       world.oracle.report('nothing-while-paused', 'albumd asked the host for something')
     await this.#compareLinks(life, interruption)

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../src/protocol/clock.ts'
 import { type Action, byTime, drawHistory, type History } from './history.ts'
 import { ALL_KEPT } from './kept-histories.ts'
 import { KEPT_LATER } from './kept-later.ts'
@@ -68,6 +69,20 @@ export function drawBroad(seed: number): History {
   const shifted = ({ step, ...action }: Action) => ({ ...action, step: step && 1 + random.below(2 * step) })
   const more = drawn.actions.slice(0, 3).map(action => ({ ...action, pass: action.pass % passes }))
   const real = isReal(seed) ? new Random(seed, 15) : null
+  const rolling = new Random(seed, 18)
+  const variations = {
+    ...kept.variations,
+    ...(real && drawReal(real, new Random(seed, 16), new Random(seed, 17), rolling)),
+  }
+  // What is used comes free only after a day.
+  const pause = (usual: number) => (variations.rollingQuota ? rolling.pick([usual, 7 * HOUR_MS]) : usual)
+  const quota = (): Action => ({
+    pass: rolling.below(passes),
+    step: 0,
+    kind: 'quota',
+    a: rolling.next(),
+    b: 0,
+  })
   const fault = () => ({
     pass: real!.below(passes),
     step: 0,
@@ -78,16 +93,15 @@ export function drawBroad(seed: number): History {
   return {
     ...kept,
     seed,
-    variations: {
-      ...kept.variations,
-      ...(real && drawReal(real, new Random(seed, 16), new Random(seed, 17))),
-    },
+    variations,
+    pauses: kept.pauses.map(pause),
     concurrency: random.pick([kept.concurrency, kept.concurrency, 2, 4]),
     news: kept.news || new Random(seed, 12).chance(0.5),
     actions: [
       ...(random.chance(0.2) ? kept.actions.map(shifted) : kept.actions),
       ...(random.chance(0.3) ? more : []),
       ...(real?.chance(0.5) ? [fault()] : []),
+      ...(variations.rollingQuota ? [quota()] : []),
     ].sort(byTime),
   }
 }

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../src/protocol/clock.ts'
 import { TWICE } from '../host/faults.ts'
 import type { History } from './history.ts'
 import { at, atStep, FAULT, HOURLY, IN_A, IN_BOTH, SILENT, THREE, TWO_IN_A, TWO_MIRRORS } from './parts.ts'
@@ -9,6 +10,14 @@ const WHOLE_SECONDS: History['setting'] = { ...PLAIN_SETTING, tickMs: 1000 }
 /** Kept later: no broad history begins as these, because a longer list of beginnings would change what each seed draws. */
 // biome-ignore format: a history is a row.
 export const KEPT_LATER: readonly History[] = [
+  // The quota of the last 24 hours is used up, and seven hours lie between the passes: it comes free for one, and then for two, of
+  // which the second is new a minute later.
+  { ...THREE, seed: 1_000_000_450, variations: { ...PLAIN, rollingQuota: true }, files: [[0, 1]],
+    pauses: [...Array.from({ length: 5 }, () => 7 * HOUR_MS), 60_000, 60_000],
+    actions: [
+      at(1, 'add', 16, 2), at(1, 'add', 32, 3), at(1, 'quota', 2), at(2, 'add', 48, 4), at(2, 'add', 65, 5),
+      at(6, 'add', 81, 6),
+    ] },
   // A picture changes, and its image keeps its id: the host says so, the answer is lost, or addresses tell no id.
   ...([['id'], ['id', FAULT.sendLost], ['other', FAULT.sendLost]] as const).map(([delivery, fault], number) => ({
     ...HOURLY,

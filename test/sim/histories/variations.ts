@@ -28,6 +28,8 @@ export interface Variations {
   albumsOn: 'all' | 'first' | 'last'
   perPage: number
   quotaAt: 'credential' | 'sent'
+  /** The quota is that of the last 24 hours, and comes free bit by bit. */
+  rollingQuota: boolean
   /** How long a new image may be missing in lists. */
   listLagMs: number
   /** How long a deleted image may still be listed and delivered. */
@@ -73,6 +75,7 @@ export const PLAIN: Variations = {
   albumsOn: 'all',
   perPage: 20,
   quotaAt: 'credential',
+  rollingQuota: false,
   listLagMs: 0,
   deletionLagMs: 0,
   oneId: false,
@@ -102,6 +105,7 @@ export function drawVariations(random: Random): Variations {
     albumsOn: random.pick(['all', 'first', 'last']),
     perPage: random.pick([20, 20, 3, 2]),
     quotaAt: random.pick(['credential', 'sent']),
+    rollingQuota: false,
     listLagMs: seldom(0, 1000 * (1 + random.below(300)), 0.25),
     deletionLagMs: seldom(0, 1000 * (1 + random.below(300)), 0.25),
     oneId: seldom(false, true, 0.08),
@@ -139,7 +143,12 @@ export const GONE = [
 ] as const
 
 /** Hosts that run in the open differ in more. */
-export function drawReal(random: Random, another: Random, third: Random): Partial<Variations> {
+export function drawReal(
+  random: Random,
+  another: Random,
+  third: Random,
+  fourth: Random,
+): Partial<Variations> {
   return {
     promises: random.pick(['received', 'declared', 'kept', null] as const),
     goneAs: random.pick([null, ...GONE]),
@@ -147,6 +156,7 @@ export function drawReal(random: Random, another: Random, third: Random): Partia
     keepsIds: another.chance(0.2),
     alters: another.chance(0.3) ? another.pick(['strip', 'encode'] as const) : null,
     renames: third.pick([null, null, 'lower', 'masked', 'numbered'] as const),
+    rollingQuota: fourth.chance(0.2),
   }
 }
 

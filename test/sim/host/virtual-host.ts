@@ -47,7 +47,8 @@ export class VirtualHost {
   readonly events: HostEvents[] = []
   readonly #account
   readonly #credentials = new Map<string, Issued>()
-  readonly #used = new Map<number, number>()
+  /** When each picture that counts was counted. */
+  readonly #used: number[] = []
   readonly #absent = new Map<string, number>()
   /** By image, its address where addresses tell the day and the kind of file. */
   readonly #dated = new Map<string, string>()
@@ -255,9 +256,9 @@ export class VirtualHost {
     Object.assign(image, { album, name, misplaced: true })
   }
 
-  /** The quota of today is used up, but for so many. */
+  /** The quota is used up, but for so many. */
   lowerQuota(left: number): void {
-    this.quota = (this.#used.get(this.#day()) ?? 0) + left
+    this.quota = this.#usedNow() + left
   }
 
   /** The address as a step of the upload answers it. */
@@ -303,10 +304,16 @@ export class VirtualHost {
   #useQuota(at: Variations['quotaAt'], by: Actor): void {
     if (by === 'other') return
     this.#giveBack()
-    const used = this.#used.get(this.#day()) ?? 0
-    if (at === 'credential' && used >= this.quota)
+    if (at === 'credential' && this.#usedNow() >= this.quota)
       throw new Refusal('DAILY_LIMIT_REACHED', "The day's images are used up.")
-    if (at === this.variations.quotaAt) this.#used.set(this.#day(), used + 1)
+    if (at === this.variations.quotaAt) this.#used.push(this.#time.now)
+  }
+
+  /** On this day, or in the last 24 hours. */
+  #usedNow(): number {
+    const { now } = this.#time
+    const began = this.variations.rollingQuota ? now - DAY_MS + 1 : Math.floor(now / DAY_MS) * DAY_MS
+    return this.#used.filter(at => at >= began).length
   }
 
   /** Credentials that ran out unused give their places back, where the host is one that does so. */
@@ -315,13 +322,8 @@ export class VirtualHost {
     for (const credential of this.#credentials.values()) {
       if (!credential.counts || credential.at + LIFETIME_MS > this.#time.now) continue
       credential.counts = false
-      const day = this.#day(credential.at)
-      this.#used.set(day, this.#used.get(day)! - 1)
+      this.#used.splice(this.#used.indexOf(credential.at), 1)
     }
-  }
-
-  #day(at = this.#time.now): number {
-    return Math.floor(at / DAY_MS)
   }
 
   /** Whether the account's plan does not allow the endpoint. */

@@ -25,6 +25,8 @@ const NOTHING: Known = { refusal: null, unsure: null }
 const RECORDED_MS = 50
 /** Reading the clock, and writing down what it shows, take a moment. */
 const MOMENT_MS = 50
+/** Albumd may ask so much later than it could. */
+const LATE_MS = 60_000
 
 /** Judges uploads that keep asking once the host has said that the day's quota is used up. That is known once the answer
  * has reached the process, and to later processes where it had the time to write it down; with the state it is lost.
@@ -84,6 +86,23 @@ export class QuotaJudge implements QuotaWatch {
     this.#change({ refusal: said, unsure: null })
   }
 
+  /** A pass begins: what the host has refused, about which albumd is to ask by now. Null: nothing. */
+  due(): Refusal | null {
+    const { refusal } = this.#known
+    const since = this.#facts.wall() - LATE_MS
+    return refusal && since >= refusal.at && this.#isDue(refusal, since) ? refusal : null
+  }
+
+  /** The pass has ended its uploads because the quota is used up. `due`: as it was when the pass began. */
+  stopped(due: Refusal | null): void {
+    const { refusal, unsure } = this.#known
+    if (unsure || (refusal !== null && (refusal !== due || this.due() === null))) return
+    this.#report(
+      'quota-is-used',
+      'uploads ended for the quota, and the host was not asked whether it came free',
+    )
+  }
+
   /** What a process knows that begins now with the records as they are. */
   recorded(): Known {
     if (this.#facts.now() - this.#changedAt >= RECORDED_MS) return this.#known
@@ -109,8 +128,7 @@ export class QuotaJudge implements QuotaWatch {
   }
 
   /** Whether albumd, which has this written down, may ask. */
-  #isDue({ first, perhapsFirst, at }: Refusal): boolean {
-    const now = this.#facts.wall()
+  #isDue({ first, perhapsFirst, at }: Refusal, now = this.#facts.wall()): boolean {
     const { days, probeEveryMs } = this.#facts.allowance
     const ago = now - at
     if (ago < 0) return true

@@ -33,6 +33,11 @@ export const PACING: readonly Row[] = [
       readQuota: original => (synced, allowance, ...rest) =>
         original(synced, { ...allowance, probeEveryMs: allowance.probeEveryMs / 2 }, ...rest),
     } }],
+  [1_000_000_450, 'a quota is asked about a day later', 'what comes free bit by bit is not used',
+    { 'sync/quota/quota-state.ts': {
+      readQuota: original => (synced, allowance, ...rest) =>
+        original(synced, { ...allowance, probeEveryMs: 86_400_000 }, ...rest),
+    } }],
   [36, 'that a quota is used up is not written down', 'each pass costs a request that the host refuses',
     { 'sync/quota/quota-ledger.ts': { 'QuotaLedger.refuse': idle } }],
   [1_000_000_022, 'that a quota is used up is written down late', 'who is killed meanwhile asks again at once',
