@@ -110,7 +110,7 @@ const SHAPES: readonly Shape[] = [
     commands: 'service status',
     words:
       'One object with `unit`, `file`, `installed`, `current` (whether the file is as this albumd would write it), `enabled`, ' +
-      "`state` and `result` (systemd's words), `pid`, `says` (what albumd reports about itself) and `restarts`.",
+      "`state` and `result` (systemd's words), `pid` and `restarts`.",
   },
   {
     commands: 'host',

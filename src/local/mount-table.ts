@@ -92,6 +92,6 @@ function isAtOrBelow(path: string, above: string): boolean {
 }
 
 /** A path as it really is: the kernel's list and fstab write some characters in octal, for example a blank as \040. */
-export function unescaped(path: string): string {
+function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 }

@@ -44,19 +44,6 @@ local function taken(album, claim)
 end
 `
 
-/** Changes nothing. ARGV: machine's id, albums "/A/B/". Returns as CLAIM where another machine has one, else an empty
- * list. */
-export const LOOK = script(`${OWNERS}
-local mine, others = claims_of(ARGV[1])
-for at = 2, #ARGV do
-  for _, claim in ipairs(others) do
-    local told = taken(ARGV[at], claim)
-    if told then return told end
-  end
-end
-return {}
-`)
-
 /** Claims albums, or renews the claims. ARGV: the machine's id, its process, its name, the lease in ms, `take` (1: the albums
  * of machines that are gone are taken over), the highest number that it was told, and the albums: "5/A/B/" when the
  * machine's state says that it held the album by the number 5, else "0/A/B/"; then "unknown" when the store did not know

@@ -1,6 +1,6 @@
-import type { Clock, Millis } from '../protocol/clock.ts'
+import type { Clock } from '../protocol/clock.ts'
 import { because, inWords, type Reason } from '../words/reasons.ts'
-import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE, LOOK } from './claim-scripts.ts'
+import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE } from './claim-scripts.ts'
 import type { Store, Value } from './store.ts'
 
 /** How long a machine that is not heard of keeps its leave to delete. Its albums stay its own for as long as it takes. */
@@ -267,18 +267,6 @@ export class AlbumClaims {
 const KEYS = ['claims']
 const IN_DOUBT = because('claim_in_doubt')
 const OWN = { kind: 'create', mayGo: () => true, ended: async () => {} } as const
-
-/** Why this machine would not get its albums, without claiming them; null: nobody has one, or the store is away. */
-export async function lookForOwner(
-  store: Store,
-  id: string,
-  albums: readonly string[],
-  now: Millis,
-): Promise<Reason | null> {
-  const told = await store.run(LOOK, KEYS, [id, ...albums.map(albumKey)])
-  const answer = told.ok ? (told.value as Value[]) : []
-  return answer.length > 0 ? takenBy(answer.slice(1), now) : null
-}
 
 /** `wall`: this machine's clock, which may differ from the store's. */
 function takenBy([key, machine, seen, works, now]: Value[], wall: number): Reason {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE, LOOK } from '../../src/shared/claim-scripts.ts'
+import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE } from '../../src/shared/claim-scripts.ts'
 import type { Script, Value } from '../../src/shared/store.ts'
 import { hasRedis, runAtLast, startRedis, storeOf } from '../e2e/stage/store.ts'
 import { Random } from '../sim/histories/random.ts'
@@ -25,7 +25,6 @@ function drawCall(random: Random): [Script, string[], (string | number)[]] {
     [CLAIM, KEYS, claim],
     [CLAIM, KEYS, claim],
     [LEAVE, KEYS, [me, process]],
-    [LOOK, KEYS, [random.pick([me, '']), ...albums]],
     [BEGIN_ALBUM, KEYS, [me, HOUR_MS, album]],
     [END_ALBUM, KEYS, [me, HOUR_MS, album, random.pick(['', 'id'])]],
   ] as [Script, string[], (string | number)[]][])

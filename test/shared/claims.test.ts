@@ -5,13 +5,12 @@ import {
   AlbumTaken,
   type Held,
   LEASE_MS,
-  lookForOwner,
   type Machine,
   RENEW_MS,
   StoreAway,
 } from '../../src/shared/claims.ts'
 import type { Store } from '../../src/shared/store.ts'
-import { because, inWords } from '../../src/words/reasons.ts'
+import { because } from '../../src/words/reasons.ts'
 import { quiet, Timeline } from '../sim/engine/virtual-clock.ts'
 import { FakeRedis } from '../sim/machines/fake-redis.ts'
 
@@ -166,21 +165,6 @@ describe('an album', () => {
     await one.claims.close()
     await machine('one', ['Scans']).open()
     await expect(machine('two', ['Photos']).open()).resolves.toBeUndefined()
-  })
-})
-
-describe('a look at the albums', () => {
-  it('names the machine that has one, above or below it, and changes nothing', async () => {
-    const { one, machine, pass, redis } = await working()
-    const store = { run: async (...what) => ({ ok: true, value: redis.run(...what) }) } as Store
-    const look = (id: string, ...albums: string[]) => lookForOwner(store, id, albums, Date.now())
-    expect(inWords((await look('id of two', 'Scans', 'Photos/2024'))!)).toContain('last half minute')
-    expect(await look('id of one', 'Photos')).toBe(null)
-    expect(await look('', 'Photos 2')).toBe(null)
-    await one.claims.close()
-    await pass(1)
-    expect(inWords((await look('', 'Photos'))!)).toContain('when one is gone for good')
-    await expect(machine('two', ['Photos 2']).open()).resolves.toBeUndefined()
   })
 })
 

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { InferredOptionTypes } from 'yargs'
-import { printable } from '../../words/text.ts'
 import { type CommandCode, command, flag, jsonOption, valued, yargsModule } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { type ServicePlace, servicePlace, thisProgram, unitText } from '../service/place.ts'
@@ -91,7 +90,7 @@ function placeOf({ user, account }: InferredOptionTypes<typeof whose>): ServiceP
 /** What `service status --json` shows. */
 function readStatus({ user, unit, file, template }: ServicePlace) {
   const systemctl = new Systemctl(user)
-  const known = systemctl.show(unit, 'ActiveState', 'Result', 'MainPID', 'StatusText', 'NRestarts')
+  const known = systemctl.show(unit, 'ActiveState', 'Result', 'MainPID', 'NRestarts')
   const installed = existsSync(file)
   return {
     unit,
@@ -106,21 +105,18 @@ function readStatus({ user, unit, file, template }: ServicePlace) {
     /** systemd's word for the last end: success, exit-code, signal, watchdog, timeout … */
     result: known.Result,
     pid: Number(known.MainPID) || null,
-    /** What albumd reports about itself (STATUS= of sd_notify). */
-    says: known.StatusText || null,
     /** How often systemd has restarted the service. */
     restarts: Number(known.NRestarts),
   }
 }
 
 function inWords(status: ReturnType<typeof readStatus>, { user, starts }: ServicePlace): string {
-  const { unit, file, installed, current, enabled, state, result, pid, says, restarts } = status
+  const { unit, file, installed, current, enabled, state, result, pid, restarts } = status
   const flag = user ? ' --user' : ''
   if (!installed) return `${unit} is not installed; albumd service install${flag} does that`
   const ended = result === 'success' ? '' : ` (${result}; journalctl${flag} -u ${unit} says why)`
   return [
     `${unit}: ${state}${pid === null ? '' : ` (pid ${pid})`}${state === 'active' ? '' : ended}`,
-    ...(says === null ? [] : [`  ${printable(says)}`]),
     ...(restarts > 0 ? [`  started again by systemd: ${restarts}`] : []),
     enabled ? `  starts ${starts}` : '  does not start by itself',
     current ? `  ${file}` : `  ${file} is not of this albumd; albumd service install${flag} renews it`,

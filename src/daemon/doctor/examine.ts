@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { ConfigError } from '../../config/config-error.ts'
 import {
   keyFileOf,
@@ -9,7 +9,6 @@ import {
   type StoreAccess,
 } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
-import { realDisk } from '../../local/disk.ts'
 import { readMounts } from '../../local/mount-table.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
@@ -18,17 +17,16 @@ import { shellWord } from '../../words/text.ts'
 import { openHostToAsk } from '../engine/remote.ts'
 import { BY_ITSELF, checksOf } from '../notify/health.ts'
 import { orNull } from '../or-null.ts'
-import { type DaemonTold, mirroredElsewhere, readStatus, type Status } from '../report/status.ts'
+import { type DaemonTold, readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { earlierRequests } from '../state/last-process.ts'
 import { readState } from '../state/state.ts'
 import { refuseClosed } from '../state/state-problem.ts'
 import { askingOnce, checkAccount, checkEndpoints, judgeDaemon } from './endpoints.ts'
 import { type Check, type Finding, fail, pass, warn } from './finding.ts'
-import { checkGuards, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
+import { checkStateMount, checkTrees, checkWatches, watchLimit } from './folders.ts'
 import { checkReach } from './host.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
-import { checkStore } from './store.ts'
 
 /** What only a running daemon knows. */
 interface PageTold extends DaemonTold {
@@ -57,9 +55,7 @@ export async function* examine(
     .map(({ folder }) => folder)
   const { findings, folders, lost } = await checkTrees(config, signal, guarded)
   yield* findings
-  const mounts = checkMounts(config, readMounts(), orNull(() => readFileSync('/etc/fstab', 'utf8')) ?? '')
-  yield* mounts.filter(({ status }) => guarded.length === 0 || status !== 'pass')
-  if (readable && !isRunning) yield* readState(config, synced => checkGuards(config, synced, realDisk))
+  yield* checkStateMount(config, readMounts())
   if (!status?.watching?.lost) yield checkWatches(config, folders, watchLimit())
   yield* checkStateFolder(config)
   yield database
@@ -71,13 +67,12 @@ export async function* examine(
       'Run the doctor as the user that albumd runs as',
     )
   else if (isRunning) yield pass('daemon', `albumd runs with this state (pid ${status?.pid ?? 'not known'})`)
-  else yield* checkOthers(config)
+  else if (status?.waits_for) yield fail('daemon', status.waits_for.message)
+  else yield pass('daemon', 'no albumd runs with this state')
   if (status) yield* checkStatus(status, config, file, lost)
   if (status) yield* checkDelivery(status)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
   const access = findAccess(config, env)
-  yield* checkStore(config, access, status, signal)
-  if (signal.aborted) return
   yield* checkHost(config, access, isRunning === true, status, env, signal)
 }
 
@@ -92,14 +87,9 @@ function whetherRuns({ state_dir }: Config): boolean | null {
   }
 }
 
-/** Whether a start would be refused, because an albumd with another state mirrors one of the folders. */
-function* checkOthers(config: Config): Generator<Finding> {
-  const elsewhere = mirroredElsewhere(config)
-  yield elsewhere ? fail('daemon', elsewhere.message) : pass('daemon', 'no albumd runs with this state')
-}
-
 /** What each row of the table of checks is about. Of the host's refusals the doctor speaks by endpoint. */
 const ABOUT: Readonly<Record<string, Check>> = {
+  GUARDED: 'folder',
   HELD: 'folder',
   MANY: 'folder',
   FAILED: 'folder',
@@ -131,7 +121,7 @@ function* checkStatus(
   const { mirrors, blocks, running, waits_for } = status
   const refusals = new Set(blocks.map(({ code }) => code))
   for (const { code, look, remedy, folder } of checksOf(status, config, systemClock.wall(), file)) {
-    const isSaid = refusals.has(code) || (code === 'GUARDED' && (!running || lost.includes(folder!)))
+    const isSaid = refusals.has(code) || (code === 'GUARDED' && lost.includes(folder!))
     if (!isSaid) yield { ...(code === 'GUARDED' ? fail : warn)(ABOUT[code] ?? 'daemon', look, remedy), code }
   }
   if (!running) return

@@ -12,7 +12,6 @@ export type Check =
   | 'quota'
   | 'on_upload'
   | 'store'
-  | 'album'
   | 'host'
   | 'tls'
   | 'clock'

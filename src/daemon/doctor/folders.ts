@@ -3,15 +3,13 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
-import { type Disk, realDisk } from '../../local/disk.ts'
+import { realDisk } from '../../local/disk.ts'
 import { lossOf } from '../../local/folder-watcher.ts'
 import { rulesOfConfig } from '../../local/ignore-rules.ts'
 import { type FolderToLookAt, lookAtFolder, rulesWithin } from '../../local/look.ts'
-import { isRemote, type Mount, mayChangeUnseen, mountsOf, unescaped } from '../../local/mount-table.ts'
-import { doubtOfRoot } from '../../sync/scan/index.ts'
-import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
-import type { Synced } from '../../synced/synced.ts'
-import { inWords, remedyOf } from '../../words/reasons.ts'
+import { isRemote, type Mount, mountsOf } from '../../local/mount-table.ts'
+import { pathOf } from '../../sync/tree-path.ts'
+import { remedyOf } from '../../words/reasons.ts'
 import { inDigits, shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { whoRefuses } from '../state/state-problem.ts'
@@ -118,67 +116,19 @@ function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey
   )
 }
 
-/** Whether the disks of the folders are mounted, and are this machine's. `fstab`: the text of /etc/fstab. */
-export function checkMounts(
-  { mirrors, state_dir }: Pick<Config, 'mirrors' | 'state_dir'>,
+/** A network file system may tear a database apart. */
+export function* checkStateMount(
+  { state_dir }: Pick<Config, 'state_dir'>,
   mounts: readonly Mount[],
-  fstab: string,
-): Finding[] {
-  if (mounts.length === 0) return []
-  const meant = mountPointsOf(fstab)
-  const mounted = new Set(mounts.map(({ path }) => path))
-  const findings = mirrors.flatMap(({ folder }) => {
-    const away = meant.filter(
-      path => !mounted.has(path) && (isAtOrBelow(path, folder) || isAtOrBelow(folder, path)),
+): Generator<Finding> {
+  const [mount] = mountsOf(mounts, state_dir)
+  if (mount && isRemote(mount))
+    yield fail(
+      'mounts',
+      `state_dir ${state_dir} is on a file system of other machines (${mount.type}), where a database is not safe`,
+      'Name a state_dir on a disk of this machine',
     )
-    const unseen = mountsOf(mounts, folder).filter(mount => mayChangeUnseen(mount, mounts))
-    return [
-      ...away.map(path =>
-        fail('mounts', `${folder}: ${path} is in /etc/fstab and not mounted`, `mount ${shellWord(path)}`),
-      ),
-      ...unseen.map(({ path, type }) =>
-        warn(
-          'mounts',
-          `${folder}: ${path} (${type}) may change without telling, on another machine or beneath`,
-          'Nothing to do: albumd looks there every minute; watch.poll chooses how often',
-        ),
-      ),
-    ]
-  })
-  const stateMount = mountsOf(mounts, state_dir)[0]
-  if (stateMount && isRemote(stateMount))
-    findings.push(
-      fail(
-        'mounts',
-        `state_dir ${state_dir} is on a file system of other machines (${stateMount.type}), where a database is not safe`,
-        'Name a state_dir on a disk of this machine',
-      ),
-    )
-  return findings.length > 0 ? findings : [pass('mounts', 'all on disks of this machine that are mounted')]
 }
-
-/** The mount points in fstab. One line of fstab: device, mount point, type, options, … */
-function mountPointsOf(fstab: string): string[] {
-  return fstab.split('\n').flatMap(line => {
-    const [device = '', path = ''] = line.trim().split(/\s+/)
-    return device.startsWith('#') || !path.startsWith('/') || path === '/' ? [] : [unescaped(path)]
-  })
-}
-
-/** Why deletions wait, where no daemon says it: the root is in doubt now, or the last scan found a doubt. */
-export function checkGuards({ mirrors }: Config, synced: Synced, disk: Disk): Finding[] {
-  return mirrors.flatMap(({ folder }) => {
-    const root = doubtOfRoot(disk, synced, folder)
-    if (root) return root.found ? [fail('folder', `guarded: ${inWords(root.reason)}`, ROOT_REMEDY)] : []
-    const row = synced.mirrors.of(folder)
-    // `SCAN_ENDED`, a scan that ended early, is no finding, because the next scan ends this doubt by itself.
-    if (!row || row.guard === null || row.guard_code === 'SCAN_ENDED') return []
-    return [fail('folder', `guarded since the last scan: ${inWords(row.guard)}`, SCAN_REMEDY)]
-  })
-}
-
-const ROOT_REMEDY = 'Until then nothing of this folder is uploaded or deleted'
-const SCAN_REMEDY = 'After that, "albumd sync" scans the folder again'
 
 /** The part of the system's watches that albumd may need; the rest is for other programs. */
 const WATCHES_SHARE = 0.8

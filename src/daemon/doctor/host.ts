@@ -1,5 +1,4 @@
-import { type PeerCertificate, TLSSocket } from 'node:tls'
-import { DAY_MS, systemClock } from '../../protocol/clock.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import { COMMON_HEADERS } from '../../remote/ask.ts'
 import { parseAddress } from '../../remote/http/address.ts'
 import type { HttpResult } from '../../remote/http/exchange.ts'
@@ -8,8 +7,6 @@ import { inWords } from '../../words/reasons.ts'
 import { LONGEST_MS } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
-/** A certificate that ends within this time is warned about. Certificates that are renewed automatically are renewed earlier. */
-const SOON_MS = 14 * DAY_MS
 /** The Date header has whole seconds. */
 const GRAIN_MS = 1000
 /** A smaller difference of the clocks may come from the time that the answer needs. */
@@ -29,24 +26,19 @@ export async function checkReach(
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const address = parseAddress(new URL(baseUrl).href)!
-  let certificate: PeerCertificate | null = null
   let way = ''
   const http = new Http({
     timeoutMs: Math.min(timeoutMs, LONGEST_MS),
     ...(ca !== null && { ca }),
-    onConnected(socket, proxy) {
+    onConnected(proxy) {
       if (proxy !== null) way = `, by the proxy ${proxy}`
-      else if (socket instanceof TLSSocket) certificate = socket.getPeerCertificate()
     },
   })
   const began = systemClock.wall()
   const greeting = { method: 'GET', address, headers: COMMON_HEADERS, limitMs: LONGEST_MS } as const
   const answer = await http.exchange(greeting, signal).finally(() => http.close())
   if (answer.kind === 'cancelled') return []
-  const { hostname, host } = new URL(baseUrl)
-  const tls = address.secure
-    ? checkCertificate(hostname.replace(/^\[|\]$/g, ''), certificate)
-    : [pass('tls', 'plain HTTP, within this machine')]
+  const { host } = new URL(baseUrl)
   if (answer.kind === 'silence') {
     const { code, message } = answer
     // The words for a fault of TLS say what to do. Without a connection, nothing is known of the certificate.
@@ -54,10 +46,11 @@ export async function checkReach(
       code === 'HOST_TLS'
         ? fail('tls', inWords(message))
         : fail('host', `${inWords(message)}${way}`, CHECK_ADDRESS)
-    return [...tls, { ...fault, code }]
+    return [{ ...fault, code }]
   }
+  const tls = address.secure ? `the certificate of ${host} is trusted` : 'plain HTTP, within this machine'
   const clock = checkClock(answer, (began + systemClock.wall()) / 2)
-  return [...tls, pass('host', `${host} answers${way}`), clock]
+  return [pass('tls', tls), pass('host', `${host} answers${way}`), clock]
 }
 
 /** `now`: when the host answered, by this machine's clock. */
@@ -72,12 +65,4 @@ export function checkClock({ headers }: Extract<HttpResult, { kind: 'answer' }>,
     'Set the clock (timedatectl set-ntp true); uploads.hours, schedules and certificates depend on it'
   if (Math.abs(off) >= CLOCK_FAIL_MS) return fail('clock', said, remedy)
   return Math.abs(off) >= CLOCK_WARN_MS ? warn('clock', said, remedy) : pass('clock', said)
-}
-
-function checkCertificate(name: string, certificate: PeerCertificate | null): Finding[] {
-  if (!certificate) return []
-  const ends = Date.parse(certificate.valid_to)
-  const said = `the certificate of ${name} is trusted, until ${new Date(ends).toISOString().slice(0, 10)}`
-  if (ends - systemClock.wall() > SOON_MS) return [pass('tls', said)]
-  return [warn('tls', said, 'Expires soon, so whoever runs the host must renew it')]
 }

@@ -42,12 +42,6 @@ export function openMachine({ account: { machine: name }, state_dir }: Config): 
   }
 }
 
-/** This machine's id. Null: the state folder has none yet. */
-export function machineIdOf({ account: { machine: name }, state_dir }: Config): string | null {
-  const known = readKept(fileIn(state_dir))
-  return known && idOf(known, name)
-}
-
 const fileIn = (stateDir: string) => join(stateDir, 'albumd.machine')
 const NOTHING: Held = { albums: {}, seen: 0 }
 

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { because, type Reason } from '../../words/reasons.ts'
@@ -21,7 +20,7 @@ export interface HttpOptions {
   /** The longest time without progress, in milliseconds. */
   timeoutMs: number
   /** A connection was made, to the proxy of this name and port where it is not null. */
-  onConnected?(socket: Socket, proxy: string | null): void
+  onConnected?(proxy: string | null): void
 }
 
 export interface HttpRequest {

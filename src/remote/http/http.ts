@@ -150,7 +150,7 @@ export class Http {
         this.#sockets.add(socket)
         socket.once('close', () => this.#sockets.delete(socket))
         passOverContinue(socket)
-        this.#options.onConnected?.(socket, proxy)
+        this.#options.onConnected?.(proxy)
       })
   }
 }

@@ -1,24 +1,19 @@
-import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load-config.ts'
 import { judgeDaemon } from '../../../src/daemon/doctor/endpoints.ts'
 import { findKey } from '../../../src/daemon/doctor/examine.ts'
 import {
-  checkGuards,
-  checkMounts,
+  checkStateMount,
   checkTrees,
   checkWatches,
   surveyFolder,
 } from '../../../src/daemon/doctor/folders.ts'
 import { checkClock } from '../../../src/daemon/doctor/host.ts'
-import { realDisk } from '../../../src/local/disk.ts'
 import { needsPerson } from '../../../src/remote/failures.ts'
-import { said } from '../../../src/words/reasons.ts'
 import { asNobody, NOBODY } from '../../nobody.ts'
-import { red } from '../../sync/workshop.ts'
 import { tempFolder } from '../../temp-folder.ts'
-import { asked } from '../report/asked.ts'
 
 describe('the clock', () => {
   const now = Date.parse('2026-11-22T12:00:00Z')
@@ -49,43 +44,11 @@ describe('the watches', () => {
   })
 })
 
-describe('the mounts', () => {
-  const mirrors = [{ folder: '/srv/photos' }] as Parameters<typeof checkMounts>[0]['mirrors']
-  const config = { mirrors, state_dir: '/var/lib/albumd' }
-  const root = { id: '1', path: '/', type: 'ext4' }
-  const fstab =
-    '# a comment\nUUID=1 / ext4 defaults 0 1\nUUID=2 /srv ext4 defaults 0 2\nUUID=3 none swap sw 0 0\n'
-
-  it('pass where every mount point of /etc/fstab is mounted', () => {
-    const mounts = [root, { id: '2', path: '/srv', type: 'ext4' }]
-    expect(checkMounts(config, mounts, fstab)).toMatchObject([{ status: 'pass' }])
-    expect(checkMounts(config, [root], '')).toMatchObject([{ status: 'pass' }])
-  })
-
-  it('fail where a mount point of /etc/fstab at, above or below a mirror is not mounted', () => {
-    expect(checkMounts(config, [root], fstab)).toMatchObject([
-      { status: 'fail', message: '/srv/photos: /srv is in /etc/fstab and not mounted', remedy: 'mount /srv' },
-    ])
-    expect(checkMounts(config, [root], 'x /srv/photos/My\\040card vfat\n')).toMatchObject([
-      { status: 'fail', remedy: "mount '/srv/photos/My card'" },
-    ])
-    expect(checkMounts(config, [root], 'x /srv/photos2 vfat\n')).toMatchObject([{ status: 'pass' }])
-  })
-
-  it('warn of pictures on a file system that may change without an event', () => {
-    const unions = ['/srv', '/var/lib'].map(path => ({ id: '2', path, type: 'fuse.mergerfs' }))
-    expect(checkMounts(config, [root, ...unions], '')).toMatchObject([
-      { status: 'warn', message: expect.stringContaining('/srv (fuse.mergerfs)') },
-    ])
-  })
-
-  it('warn of pictures on a network file system, and fail for a state on one', () => {
-    const nfs = (path: string) => ({ id: '2', path, type: 'nfs4' })
-    expect(checkMounts(config, [root, nfs('/srv')], '')).toMatchObject([{ status: 'warn' }])
-    expect(checkMounts(config, [root, nfs('/var')], '')).toMatchObject([
-      { status: 'fail', remedy: expect.stringContaining('state_dir') },
-    ])
-  })
+it('a state on a file system of other machines fails, and one on a disk says nothing', () => {
+  const at = (type: string) => [{ id: '1', path: '/', type }]
+  const found = (type: string) => [...checkStateMount({ state_dir: '/var/lib/albumd' }, at(type))]
+  expect(found('ext4')).toEqual([])
+  expect(found('nfs4')).toMatchObject([{ check: 'mounts', status: 'fail' }])
 })
 
 it('a survey counts the pictures that a scan finds: no empty, hidden or ignored files, no links, no other formats', async () => {
@@ -135,55 +98,6 @@ it.runIf(process.getuid?.() === 0)(
     )
   },
 )
-
-describe('a guarded mirror', () => {
-  const begun = async () => {
-    const at = await asked()
-    at.write('red.png', red)
-    await at.pass()
-    return { ...at, guards: () => checkGuards(at.config, at.synced, realDisk) }
-  }
-
-  it("fails while another folder is in the root's place, before and after a pass noticed it, and passes when the root is back", async () => {
-    const { pictures, pass, guards } = await begun()
-    expect(guards()).toEqual([])
-    const before = `${pictures}-before`
-    renameSync(pictures, before)
-    expect(guards()).toEqual([])
-    mkdirSync(pictures)
-    const failing = [
-      { check: 'folder', status: 'fail', message: expect.stringMatching(/^guarded: .*albumd trust/) },
-    ]
-    expect(guards()).toMatchObject(failing)
-    await pass()
-    expect(guards()).toMatchObject(failing)
-    rmSync(pictures, { recursive: true })
-    renameSync(before, pictures)
-    await pass()
-    expect(guards()).toEqual([])
-  })
-
-  it('fails with the doubt of the last scan, but not when the scan only ended early', async () => {
-    const { synced, mirror, guards } = await begun()
-    const { id } = synced.mirrors.of(mirror.folder)!
-    synced.commitNow(tx => tx.mirrors.guard(id, { code: 'FOLDER_UNKNOWN', reason: said('why so') }))
-    expect(guards()).toMatchObject([{ status: 'fail', message: expect.stringContaining('why so') }])
-    synced.commitNow(tx => tx.mirrors.guard(id, { code: 'SCAN_ENDED', reason: said('why so') }))
-    expect(guards()).toEqual([])
-  })
-
-  it('is told with the whole path of what is in doubt, once', async () => {
-    const { pictures, write, pass, guards } = await begun()
-    write('sub/.albumdignore', Buffer.from([0xff]))
-    await pass()
-    const at = join(pictures, 'sub')
-    expect(guards()).toMatchObject([
-      {
-        message: `guarded since the last scan: Deletions wait because of ${at} (Ignore file can't be read, not UTF-8 text). Save it as UTF-8`,
-      },
-    ])
-  })
-})
 
 it('what the host told a running daemon is a failure only when a person must do something about it', () => {
   const block = (code: string) => ({

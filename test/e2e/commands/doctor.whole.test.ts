@@ -54,7 +54,7 @@ describe('doctor', () => {
     expect(findings.filter(({ status }) => status !== 'pass')).toEqual([])
     expect(code).toBe(0)
     expect(of('tls')).toEqual([
-      expect.stringMatching(/^pass the certificate of 127\.0\.0\.1 is trusted, until 20/),
+      expect.stringMatching(/^pass the certificate of 127\.0\.0\.1:\d+ is trusted$/),
     ])
     expect(of('endpoint')).toEqual(
       ENDPOINTS.map(name => expect.stringMatching(`^pass ${name} .*: the plan allows`)),
@@ -70,17 +70,15 @@ describe('doctor', () => {
     stage.write('other.png', png(9, 2).bytes)
     const { code, of } = await program(stage)
     expect(code).toBe(3)
-    expect(of('folder')).toEqual([expect.stringMatching(/^fail guarded: .*another folder than before/)])
-    expect(of('mounts').filter(line => line.startsWith('pass'))).toEqual([])
+    expect(of('folder')).toEqual([expect.stringMatching(/^fail .*another folder than before/)])
     expect((await stage.status()).mirrors).toMatchObject([
       { state: 'guarded', reason: expect.stringContaining('another folder than before'), needs_person: true },
     ])
     const daemon = await daemonHere(stage)
     await daemon.told('mirror_guarded')
-    const { findings, of: beside } = await doctor(stage)
-    expect(beside('folder')).toEqual([])
+    const { findings } = await doctor(stage)
     // What to do stands in the message, and the status has no more words for it.
-    expect(findings.filter(({ check, status }) => check === 'daemon' && status === 'fail')).toMatchObject([
+    expect(findings.filter(({ check, status }) => check === 'folder' && status === 'fail')).toMatchObject([
       { code: 'GUARDED', message: expect.stringContaining('albumd trust'), remedy: null },
     ])
     expect(await daemon.stop()).toBe(0)

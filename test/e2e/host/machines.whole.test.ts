@@ -62,9 +62,6 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     const told = await runAtLast(store, script(`return redis.call('HVALS', KEYS[1])[1]`), ['machines'], [])
     await store.close()
     expect(told).toContain('"usedToday":1')
-    // What the doctor foresees, without making a machine of the second one.
-    const foreseen = await two.albumd('doctor')
-    expect(foreseen.out).toMatch(/fail +album +Album "Photos" belongs to the machine studio, last seen /)
     const refused = await two.albumd('sync')
     expect(refused.code).toBe(4)
     expect(refused.err.trim()).toMatch(
@@ -145,8 +142,6 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     one.remove('a.png')
     expect(await one.albumd('sync')).toMatchObject({ code: 3 })
     expect(await stage.paths()).toEqual(['Photos/a.png', 'Photos/b.png'])
-    const doctor = await two.albumd('doctor')
-    expect(doctor.out).toMatch(/fail +store +account\.shared: Cannot reach 127\.0\.0\.1:\d+\. Check/)
     const refused = await two.albumd('sync')
     expect(refused).toMatchObject({ code: 3 })
     expect(refused.err).toMatch(/whether another machine has .*: Cannot reach 127\.0\.0\.1:\d+\. Check/)
@@ -154,7 +149,6 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     // The store is new, so other machines may have claims that it has lost.
     expect(await one.albumd('sync')).toMatchObject({ code: 3 })
     await ageStore(redis, stage)
-    expect((await two.albumd('doctor')).out).toMatch(/pass +store +account\.shared answers/)
     expect(await one.albumd('sync')).toMatchObject({ code: 0 })
     expect(await stage.paths()).toEqual(['Photos/b.png'])
   })
