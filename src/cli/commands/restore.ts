@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import { readAuthorities } from '../../config/host-access.ts'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
-import type { previewMoment } from '../../daemon/restore/from-moment.ts'
 import type { Note, RecordGiven, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
@@ -39,7 +38,6 @@ export const restoreCommand = configCommand(
         at: valued(
           'The pictures as they were then: so long ago (2d, 90m), at the beginning of a day (2026-11-20), or at a time ("2026-11-20 18:00", ISO 8601)',
         ),
-        yes: flag('Restore into a mirror without asking first; off a terminal nothing is asked anyway'),
         'from-host': flag(
           'All that the host lists, in a folder for each album; needs the key, and no state; stop albumd run first',
         ),
@@ -56,7 +54,7 @@ export const restoreCommand = configCommand(
       .epilogue(
         'Nothing is overwritten, and nothing is changed on the host. If it is interrupted, the same command ' +
           'goes on where it was. Without --from-host it needs the state (state_dir), no key, and works beside ' +
-          'a running albumd. It restores into a mirror only with --at, and asks first only at a terminal: ' +
+          'a running albumd. It restores into a mirror only with --at: ' +
           'pictures that came later stay, and a file with other bytes is moved to .albumd-replaced in FOLDER. ' +
           'It names what it could not fetch, with the reason. Where the disk of FOLDER fills up, it stops with exit ' +
           'code 3. How far back --at reaches, "albumd status" says.',
@@ -107,7 +105,6 @@ interface Asked {
   mirror?: string | undefined
   deleted: boolean
   at?: string | undefined
-  yes: boolean
   quiet: boolean
   'from-host': boolean
   json: boolean
@@ -155,7 +152,7 @@ function recordingIn(config: Config, cut: AbortSignal): RecordGiven {
 
 async function restoreAt(
   config: Config,
-  { folder, mirror, yes, quiet, json }: Asked,
+  { folder, mirror, quiet, json }: Asked,
   { given, mirrors, ca }: { given: string; mirrors: string[]; ca: string | null },
 ): Promise<Restore> {
   const { parseMoment } = await import('../moment.ts')
@@ -175,7 +172,6 @@ async function restoreAt(
     if (quiet || json) sayAside(line)
     else printLine(line)
   }
-  if (place && !yes && !json) await askFirst(folder, () => fromMoment.previewMoment(config, request))
   return (emit, interruption) =>
     fromMoment.restoreMoment(
       config,
@@ -183,26 +179,6 @@ async function restoreAt(
       emit,
       interruption,
     )
-}
-
-/** Asks a person at a terminal whether to restore into a mirror. Throws Problem when the answer is no. */
-async function askFirst(folder: string, preview: () => ReturnType<typeof previewMoment>): Promise<void> {
-  const { Asker } = await import('../terminal/asker.ts')
-  const asker = new Asker(process.stdin, process.stdout)
-  try {
-    if (!asker.person) return
-    const { moment, pictures, toFetch, bytes } = await preview()
-    asker.tell(`${folder} gets its pictures as they were at ${localTime(moment)}.`)
-    asker.tell(
-      `Of ${count(pictures, 'picture')} recorded then at most ${inDigits(toFetch)} (${sizeInWords(bytes)}) must be fetched; the others are there.`,
-    )
-    asker.tell('Pictures that came later stay. A file with other bytes is moved to .albumd-replaced in it.')
-    const check = (answer: string) => (/^(y|yes|n|no)$/i.test(answer) ? null : 'say yes or no')
-    const answer = await asker.ask({ option: 'yes', words: 'Go on', fallback: 'no', check })
-    if (/^n/i.test(answer)) throw new Problem('Broken off; nothing was written')
-  } finally {
-    asker.close()
-  }
 }
 
 function mirrorsFor(config: Config, given: string | undefined): string[] {

@@ -107,29 +107,11 @@ export function restoreMoment(
   })
 }
 
-/** What `restoreMoment` brings back: the time, how many pictures, and how many and how many bytes are fetched at most. */
-export function previewMoment(
-  config: Config,
-  request: Omit<MomentRequest, 'ca' | 'recordGiven'>,
-): Promise<{ moment: number; pictures: number; toFetch: number; bytes: number }> {
-  return reading(config, async synced => {
-    const { place, rows, moment } = await wantedThen(config, synced, request)
-    const preview = { moment, pictures: 0, toFetch: 0, bytes: 0 }
-    for (const { mirror, path, version, file } of versionsAt(synced, rows, place?.path ?? '', moment)) {
-      preview.pictures++
-      if (file && isUnchanged(fullPath(mirror, path), file, version)) continue
-      preview.toFetch++
-      preview.bytes += version.size
-    }
-    return preview
-  })
-}
-
 /** What a request means by the records. Throws NotPossible for a folder or a time of which nothing can be restored. */
 async function wantedThen(
   config: Config,
   synced: Synced,
-  { folder, mirrors, at }: Omit<MomentRequest, 'ca' | 'recordGiven'>,
+  { folder, mirrors, at }: Pick<MomentRequest, 'folder' | 'mirrors' | 'at'>,
 ) {
   const place = placeInMirror(config, folder)
   if (!place) refuseLinkOut(config, resolve(folder))

@@ -25,7 +25,6 @@ import { makeFailingDisk } from '../disk/failing-disk.ts'
 import { bindReadOnly, canMount } from '../disk/small-disk.ts'
 import { startAlbumd } from '../stage/process.ts'
 import { runHere } from '../stage/stage.ts'
-import { atTerminal, hasScript } from '../stage/terminal.ts'
 
 /** A time at which all recorded pictures were there, and one before the first of them. */
 const THEN = '2024-01-01T00:00:00Z'
@@ -377,18 +376,5 @@ describe('restore --at', () => {
       code: 2,
       err: expect.stringContaining(why),
     })
-  })
-
-  it.skipIf(!hasScript && !process.env.CI)('says at a terminal how much it would fetch', async () => {
-    const recorded = await recordPictures(['a', 'b', 'c'].map(name => ({ path: `${name}.png`, bytes: name })))
-    const { answer, out, ended } = atTerminal(
-      recorded,
-      `restore '${mirrorOf(recorded)}' --at ${THEN} --config '${recorded.configFile}'`,
-    )
-    await answer('Of 3 pictures recorded then at most 3 (3 B) must be fetched', '')
-    await answer('Go on', 'n\r')
-    expect(await ended).toBe(2)
-    expect(out()).toContain('Broken off; nothing was written')
-    expect(recorded.asked).toEqual([])
   })
 })

@@ -49,7 +49,7 @@ describe('a root in doubt', () => {
     expect(await advice()).toBe(stage.pictures)
     expect(await steps()).toContain('bring_back')
     const at = new Date().toISOString()
-    const restore = (folder: string) => stage.here('restore', folder, '--at', at, '--yes')
+    const restore = (folder: string) => stage.here('restore', folder, '--at', at)
     renameSync(stage.pictures, `${stage.pictures}-away`)
     expect(await advice()).toBe('OTHER_FOLDER')
     expect(await restore(stage.pictures)).toMatchObject({ code: 2 })
