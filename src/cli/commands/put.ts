@@ -36,7 +36,7 @@ export const putCommand = configCommand(
       .example('$0 put /tmp/shot.png --to ~/Pictures/Screenshots', 'The same for a picture from elsewhere')
       .epilogue(
         'It sends each picture at once, and prints one address a line, in the order of the arguments. A picture that could not be sent has no line, so with several ' +
-          'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Without run, put runs notify.on_upload after it has printed the addresses, and waits for its end, before it writes what --json asks for. Nothing else is sent, and nothing is deleted: the image of a picture that put finds gone or replaced goes with the next sync, or after the grace of run. The command does not wait for a ' +
+          'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Without run, put runs notify.on_upload, waits for its end, and then prints. Nothing else is sent, and nothing is deleted: the image of a picture that put finds gone or replaced goes with the next sync, or after the grace of run. The command does not wait for a ' +
           'picture that can not be sent now, such as one that is gone, empty or still being written: the picture is named on standard error ' +
           'with the reason, and the command ends with 3, or with 5 where the host refused the key. A file outside of the mirrors, or one that is left out, is refused before anything is sent. With --to, a picture whose bytes lie in the folder already, under its name or a numbered one, is not copied again, and another picture of that name gets a number: a-1.png.',
       ),
@@ -45,20 +45,17 @@ export const putCommand = configCommand(
       to === undefined ? await locationsToSend(config, files, true) : await copied(config, files, to)
     const ready = await readyToSend(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
-    const paths = places.map(({ mirror, path }) => `${mirror.folder}/${path}`)
-    const known = json ? () => {} : addressPrinter(paths)
     const before = await results(config, places, null)
-    for (const { path, cdn_url } of before) if (cdn_url !== null) known(path, cdn_url)
     const isThere = before.every(({ cdn_url }) => cdn_url !== null)
     const ended =
       isThere || ready.length === 0
         ? null
-        : await send(config, ready, interrupts, { say: quiet ? () => {} : sayAside, known })
+        : await send(config, ready, interrupts, quiet ? () => {} : sayAside)
     const sent = ended === null ? before : await results(config, places, ended)
     if (json) printJson({ pictures: sent })
     else
       for (const { path, cdn_url, reason } of sent) {
-        known(path, cdn_url)
+        if (cdn_url !== null) printLine(cdn_url)
         if (reason !== null) sayAside(`${path}: ${reason}`)
       }
     if (sent.every(({ cdn_url }) => cdn_url !== null)) return EXIT.inSync
@@ -76,24 +73,6 @@ async function copied(config: Config, files: readonly string[], to: string): Pro
   const places: MirrorLocation[] = []
   for (const picture of pictures) places.push(await intake(picture))
   return places
-}
-
-/** Answers a function that prints addresses in the order of the arguments, each once the pictures before it have ended. A null
- * address: the picture has none. */
-function addressPrinter(paths: readonly string[]): (path: string, address: string | null) => void {
-  const known = new Map<string, string | null>()
-  const printed = new Set<number>()
-  return (path, address) => {
-    known.set(path, address)
-    for (const [n, at] of paths.entries()) {
-      if (printed.has(n)) continue
-      const next = known.get(at)
-      if (next === undefined) return
-      if (next === null) continue
-      printLine(next)
-      printed.add(n)
-    }
-  }
 }
 
 /** The paths of the pictures that can be sent at this moment: neither gone nor empty, as tools that take screenshots make them
@@ -118,10 +97,10 @@ async function send(
   config: Config,
   paths: string[],
   { stop, cut }: { stop: AbortSignal; cut: AbortSignal },
-  { say, known }: { say(line: string): void; known(path: string, address: string | null): void },
+  say: (line: string) => void,
 ): Promise<Ended> {
   const { endsOf, whyStopped } = await import('../../daemon/report/sent-pictures.ts')
-  const { emit, done } = endsOf(paths, known)
+  const { emit, done } = endsOf(paths)
   const leave = AbortSignal.any([stop, done.signal])
   try {
     const { result } = await carryOut(config, 'put', { paths }, { stop, cut }, { emit, say }, leave)

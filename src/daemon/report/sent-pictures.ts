@@ -74,19 +74,16 @@ const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
 ])
 
 /** Hears a pass that sends these absolute paths. `done` is aborted when the last of them has ended, although the pass may go
- * on with other pictures. `known`: called with a picture's address; null: it has none. */
-export function endsOf(
-  paths: readonly string[],
-  known: (path: string, address: string | null) => void = () => {},
-): { emit(emitted: SpokenEvent): void; done: AbortController } {
+ * on with other pictures. */
+export function endsOf(paths: readonly string[]): {
+  emit(emitted: SpokenEvent): void
+  done: AbortController
+} {
   const left = new Set(paths)
   const done = new AbortController()
   const emit = (emitted: SpokenEvent) => {
     if (!('path' in emitted) || !ENDS.has(emitted.event)) return
-    const path = fullPath(emitted.mirror, emitted.path)
-    left.delete(path)
-    if (emitted.event !== 'picture_uploaded' && emitted.event !== 'picture_unchanged') known(path, null)
-    else if ('cdn_url' in emitted && emitted.cdn_url !== null) known(path, emitted.cdn_url)
+    left.delete(fullPath(emitted.mirror, emitted.path))
     if (left.size === 0) done.abort()
   }
   return { emit, done }
