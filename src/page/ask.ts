@@ -5,7 +5,6 @@ import { json } from 'node:stream/consumers'
 import type { Config } from '../config/schema.ts'
 import type { DaemonTold } from '../daemon/report/status.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
-import { openSocketPath } from '../daemon/state/socket-path.ts'
 import type { PageUrl } from './page-server.ts'
 import type { UnderWay, UploadRate } from './under-way.ts'
 
@@ -25,15 +24,10 @@ export async function askPage(config: Config): Promise<PageNow | null> {
   // Then HTTP need not be loaded.
   if (!existsSync(page)) return null
   try {
-    const socket = openSocketPath(page)
-    try {
-      const signal = AbortSignal.timeout(WITHIN)
-      const asked = request({ socketPath: socket.path, path: '/now', agent: false, signal }).end()
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-      return answer.statusCode === 200 ? ((await json(answer)) as PageNow) : null
-    } finally {
-      socket.release()
-    }
+    const signal = AbortSignal.timeout(WITHIN)
+    const asked = request({ socketPath: page, path: '/now', agent: false, signal }).end()
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    return answer.statusCode === 200 ? ((await json(answer)) as PageNow) : null
   } catch {
     return null
   }

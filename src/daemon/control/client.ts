@@ -6,7 +6,6 @@ import type { CommandName, RequestOf, ResultOf } from '../commands/all.ts'
 import { type CommandOutput, Refused } from '../commands/command.ts'
 import { version } from '../package.ts'
 import { fingerprintOf } from '../state/claim.ts'
-import { openSocketPath } from '../state/socket-path.ts'
 import { closedState } from '../state/state-problem.ts'
 import type { Asking, Line, Refusal } from './protocol.ts'
 
@@ -88,11 +87,9 @@ async function post(
   body: string,
   signal: AbortSignal,
 ): Promise<IncomingMessage | null> {
-  let socket: ReturnType<typeof openSocketPath> | null = null
   try {
-    socket = openSocketPath(file)
     const headers = { 'content-type': 'application/json' }
-    const asked = request({ socketPath: socket.path, method: 'POST', path, headers, signal })
+    const asked = request({ socketPath: file, method: 'POST', path, headers, signal })
     asked.end(body)
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]
     return answer
@@ -100,8 +97,6 @@ async function post(
     const { code } = error as { code?: unknown }
     if (NOBODY.has(code)) return null
     throw code === 'EACCES' ? closedState(file) : error
-  } finally {
-    socket?.release()
   }
 }
 

@@ -11,7 +11,6 @@ import type { Command, CommandOutput } from '../commands/command.ts'
 import type { Asker, CommandQueue } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'
 import { version } from '../package.ts'
-import { openSocketPath } from '../state/socket-path.ts'
 import { asking, asRefusal, type Line, type Refusal } from './protocol.ts'
 
 /** How long answers have to go out when the daemon ends, in milliseconds. */
@@ -31,26 +30,19 @@ export async function openControl(file: string, queue: CommandQueue, { say, note
 /** Serves `app` on a socket for this user and root. A socket that is there is a killed albumd's. Rejects with Node's
  * error. */
 export async function serveControl(app: Hono, file: string): Promise<Close> {
-  const socket = openSocketPath(file)
   // No timeout, because a command may show nothing for hours.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 1 })
   const listen = () => {
     // Node creates the socket's file within `listen`, with the mode that the mask leaves.
     const mask = process.umask(0o177)
     try {
-      server.listen(socket.path)
+      server.listen(file)
     } finally {
       process.umask(mask)
     }
   }
-  try {
-    rmSync(file, { force: true })
-    const close = await serveApp(server, app, listen, GRACE_MS)
-    return () => close().finally(() => socket.release())
-  } catch (error) {
-    socket.release()
-    throw error
-  }
+  rmSync(file, { force: true })
+  return serveApp(server, app, listen, GRACE_MS)
 }
 
 export type Close = () => Promise<void>

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
+import { createConnection } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
@@ -9,7 +10,6 @@ import { type Lock, LockedError, lockFolder, lockState } from '../../synced/lock
 import { explained, othersFile, StateError } from '../../synced/state-error.ts'
 import { because, codeOf, inWords, type Reason } from '../../words/reasons.ts'
 import { orNull } from '../or-null.ts'
-import { isListening } from './socket-path.ts'
 
 export const stateFiles = (stateDir: string) => ({
   database: join(stateDir, 'albumd.db'),
@@ -126,6 +126,18 @@ export function claimWhenFree(config: Config, waiting: Waiting): Promise<Claim> 
     waiting,
     () => isListening(control),
   )
+}
+
+/** Whether a process listens at this socket. A process that was killed leaves its socket behind, and nobody listens there. */
+function isListening(file: string): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = createConnection(file)
+    const end = (listens: boolean) => {
+      socket.destroy()
+      resolve(listens)
+    }
+    socket.once('connect', () => end(true)).once('error', () => end(false))
+  })
 }
 
 /** The locks on the mirrors' roots. A root that does not exist has no lock, and nothing of it is sent or deleted. */

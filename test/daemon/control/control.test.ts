@@ -83,15 +83,9 @@ describe('the control socket', () => {
     expect(await discard(served)).toBeNull()
   })
 
-  it.skipIf(process.platform !== 'linux')('works where its path is too long for a socket', async () => {
+  it('is missing where its path is too long for a socket', async () => {
     const served = await serve('a-folder-with-a-long-name/'.repeat(8))
-    served.open()
-    const close = await served.start()
-    expect(await askDaemon(served.file, NO_CONFIG, 'resume', {}, output, never)).toEqual({
-      done: { paused: null },
-    })
-    await close()
-    expect(existsSync(served.file)).toBe(false)
+    await expect(served.start()).rejects.toMatchObject({ code: 'EINVAL' })
   })
 
   it('has commands carried out between passes, and a pause at once', async () => {
