@@ -31,9 +31,7 @@ const STATUS: Status = {
     today: 0,
     today_seconds: 0,
     next_day_at: null,
-    days: 0,
     per_day: 9,
-    done_by: null,
   },
   waits_for: null,
   store: null,
@@ -318,11 +316,11 @@ describe('the quota', () => {
     const next_day_at = '2026-11-21T16:00:00.000Z'
     const after = `after ${localTime(next_day_at)}`
     const kept = { used: 4500, only_reserve_left: true }
-    expect(words(kept, { pictures: 12_345, days: 3, next_day_at })).toEqual([
+    expect(words(kept, { pictures: 12_345, next_day_at })).toEqual([
       'quota   4,500 of 5,000 today (professional), the rest is kept for new pictures',
       `backlog 12,345 pictures: ${after} at 4,500 a day (quota.reserve keeps 500 for new ones)`,
     ])
-    const waits = { pictures: 5056, today: 5000, today_seconds: 500, days: 1 }
+    const waits = { pictures: 5056, today: 5000, today_seconds: 500 }
     expect(words({ used: 0 }, { ...waits, next_day_at })[1]).toBe(
       `backlog 5,056 pictures: 5,000 today in about 8 min of sending, the rest ${after}`,
     )

@@ -1,13 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { daysOf } from '../../protocol/days.ts'
 import { DAILY_QUOTA } from '../../protocol/limits.ts'
-import {
-  type Allowance,
-  forecast,
-  isUsedUpEarly,
-  onlyReserveLeft,
-  readQuota,
-} from '../../sync/quota/index.ts'
+import { type Allowance, isUsedUpEarly, onlyReserveLeft, readQuota } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
@@ -45,11 +39,8 @@ export interface BacklogStatus {
   today_seconds: number
   /** When the quota's next day begins. Null: not known. */
   next_day_at: string | null
-  /** In how many days all these pictures are uploaded, by the quota and the pace so far, rounded up. 0: today. */
-  days: number
   /** How many pictures of the backlog can be uploaded in a whole day. */
   per_day: number
-  done_by: string | null
 }
 
 /** How many pictures the account may send (§8), by the config. */
@@ -83,14 +74,6 @@ export function quotaStatus(
   const rate = synced.meta.get('upload_rate')
   const today = Math.min(pictures, left)
   const knowsDay = isDayKnown || exhausted?.resumes != null
-  const { days, doneBy } = forecast({
-    pictures,
-    now,
-    left,
-    perDay,
-    nextDay: Math.max(now, ends),
-    rate,
-  })
   const quota: QuotaStatus = {
     plan,
     limit,
@@ -102,7 +85,6 @@ export function quotaStatus(
     resumes_at: isoTime(exhausted?.resumes ?? null),
     next_probe_at: isoTime(exhausted?.ask ?? null),
   }
-  const done_by = pictures > 0 ? isoTime(doneBy) : null
   const backlog: BacklogStatus = {
     pictures: pictures + compare,
     compare,
@@ -110,9 +92,7 @@ export function quotaStatus(
     today,
     today_seconds: Math.ceil(today / (rate ?? config.host.requests_per_second.upload)),
     next_day_at: knowsDay ? isoTime(ends) : null,
-    days,
     per_day: perDay,
-    done_by,
   }
   return { quota, backlog }
 }

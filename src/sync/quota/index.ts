@@ -4,7 +4,6 @@ export { RETRY_MS, reviewAccount, triedAgainAt } from './limits.ts'
 export { QuotaLedger } from './quota-ledger.ts'
 export {
   type Allowance,
-  forecast,
   isUsedUpEarly,
   type OtherMachines,
   onlyReserveLeft,

@@ -121,41 +121,6 @@ function end(
     : { ask: resumes + MARGIN_MS, resumes }
 }
 
-/** What a forecast is made from. */
-export interface Backlog {
-  /** How many pictures wait for their upload. */
-  pictures: number
-  now: Millis
-  /** How many pictures may still be sent today. */
-  left: number
-  /** How many pictures may be sent on each day that follows. */
-  perDay: number
-  /** When the next day begins. */
-  nextDay: Millis
-  /** Pictures a second; null while nothing was measured. */
-  rate: number | null
-}
-
-/** `days`: until all pictures are uploaded, rounded up; 0 is today. `doneBy`: null when nobody can tell. */
-export interface Forecast {
-  days: number
-  doneBy: Millis | null
-}
-
-/** When all waiting pictures will be uploaded, by the quota and the pace so far. */
-export function forecast({ pictures, now, left, perDay, nextDay, rate }: Backlog): Forecast {
-  const perMs = rate === null ? Number.POSITIVE_INFINITY : rate / 1000
-  // While the pace is not known, it counts as infinite, and no time must not be multiplied by it.
-  const today = nextDay > now ? Math.min(left, perMs * (nextDay - now)) : 0
-  if (pictures <= today) return { days: 0, doneBy: rate === null ? null : Math.round(now + pictures / perMs) }
-  const aDay = Math.min(perDay, perMs * DAY_MS)
-  if (aDay < 1) return { days: 0, doneBy: null }
-  const rest = pictures - Math.max(0, today)
-  const whole = Math.ceil(rest / aDay) - 1
-  const doneBy = Math.round(nextDay + whole * DAY_MS + (rest - whole * aDay) / perMs)
-  return { days: Math.max(1, Math.ceil((doneBy - now) / DAY_MS)), doneBy }
-}
-
 /** How many uploads a measurement of the pace needs. */
 const UPLOADS_NEEDED = 20
 

@@ -53,12 +53,12 @@ function mustWait({ state: { synced }, oracle }: World): void {
   }
 }
 
-/** When all that waits is sent, by the quota, as `status` says it. */
+/** How much of what waits is sent today, by the quota, as `status` says it. */
 function mustForetellQuota({ machine, oracle }: World, { config, synced }: ExplainContext): void {
   const { backlog } = quotaStatus(config, synced, machine.wall())
-  const { pictures, days, today, today_seconds } = backlog
-  if (!(days >= 0 && today >= 0 && today <= pictures && today_seconds >= 0))
-    oracle.report('foretells', `what waits takes ${days} days: ${today} of ${pictures} in ${today_seconds} s`)
+  const { pictures, today, today_seconds } = backlog
+  if (!(today >= 0 && today <= pictures && today_seconds >= 0))
+    oracle.report('foretells', `of what waits, ${today} of ${pictures} go today in ${today_seconds} s`)
 }
 
 /** What `restore --at` would bring back lay there at some time. */
