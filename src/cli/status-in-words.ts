@@ -282,11 +282,10 @@ function rateInWords(
 
 /** The lines of `status` about the machines that share the account. */
 function machinesInWords({ machines }: Pick<Status, 'machines'>): string[] {
-  return machines.map(({ name, is_this, state, seen, albums, used_today, rates }) => {
+  return machines.map(({ name, is_this, state, seen, albums, used_today }) => {
     const has = albums.map(album => (album === '' ? "the host's root" : `"${printable(album)}"`)).join(', ')
     const own = is_this ? ' (this one)' : ''
-    const does = machineInWords(state, rates)
-    return `machine ${printable(name)}${own}: ${has || 'no album'}; ${inDigits(used_today)} today, ${does}, seen ${localTime(seen)}`
+    return `machine ${printable(name)}${own}: ${has || 'no album'}; ${inDigits(used_today)} today, ${machineInWords(state)}, seen ${localTime(seen)}`
   })
 }
 

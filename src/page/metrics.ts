@@ -83,10 +83,6 @@ export class Metrics {
   readonly #seen = this.#gauge('albumd_machine_seen_seconds', 'How long ago the store heard of a machine.', [
     'machine',
   ])
-  readonly #rate = this.#gauge('albumd_machine_rate', 'Requests of a machine in its last second.', [
-    'machine',
-    'endpoint',
-  ])
   readonly #usedBy = this.#gauge('albumd_machine_quota_used', 'Uploads that a machine requested today.', [
     'machine',
   ])
@@ -139,9 +135,8 @@ export class Metrics {
 
   #lookAtMachines({ store, machines }: AccountStatus, wall: number): void {
     if (store) this.#store.set(store.away === null ? 1 : 0)
-    for (const { name: machine, seen, rates, used_today } of machines) {
+    for (const { name: machine, seen, used_today } of machines) {
       this.#seen.set({ machine }, Math.max(0, wall - Date.parse(seen)) / 1000)
-      for (const [endpoint, rate] of Object.entries(rates)) this.#rate.set({ machine, endpoint }, rate!)
       this.#usedBy.set({ machine }, used_today)
     }
   }

@@ -135,7 +135,7 @@ export function openAccount(store: Store, { machine, share, usedToday, clock }: 
   const ended = new AbortController()
   const storeClock = new StoreClock()
   const { id, name } = machine
-  const facts: MachineFacts = { name, share, alone: false, rates: {}, usedToday, albums: [] }
+  const facts: MachineFacts = { name, share, alone: false, usedToday, albums: [] }
   let machines: readonly Machine[] = []
   let lastAnswer = clock.monotonic()
   /** How many refusals this machine knows of. Null: it is about to learn that from its own. */
@@ -168,10 +168,6 @@ export function openAccount(store: Store, { machine, share, usedToday, clock }: 
 
   const tell = async () => {
     const sent = clock.monotonic()
-    // A machine that has ended uses no part of the rate.
-    const using = facts.share === null ? [] : windows
-    const rates = using.map(window => [window.endpoint, window.recent(sent).length] as const)
-    facts.rates = Object.fromEntries(rates.filter(([, rate]) => rate > 0))
     facts.alone = sent - lastAnswer > MISSED_MS || windows.some(window => window.wasAlone(sent))
     const answer = await beat(store, id, facts)
     if (answer === null) return

@@ -1,5 +1,4 @@
 import { DAY_MS } from '../protocol/clock.ts'
-import type { Endpoint } from '../protocol/endpoints.ts'
 import { type Script, type Store, script } from './store.ts'
 
 export interface Machine {
@@ -16,15 +15,13 @@ export interface MachineFacts {
   share: number | null
   /** The machine uses this part, because the store did not answer lately. */
   alone: boolean
-  /** Requests in the last second, by endpoint. An endpoint without one is left out. */
-  rates: Partial<Record<Endpoint, number>>
   usedToday: number
   /** The albums that the machine has, as paths on the host. */
   albums: string[]
 }
 
 /** What a machine has not told that runs another version of albumd. Its name is its id then. */
-const UNTOLD = { share: null, alone: false, rates: {}, usedToday: 0, albums: [] }
+const UNTOLD = { share: null, alone: false, usedToday: 0, albums: [] }
 
 /** How long a machine that says nothing is listed. */
 const LISTED_MS = 7 * DAY_MS

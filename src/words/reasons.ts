@@ -55,12 +55,9 @@ export function blockInWords(alike: readonly (Block & { needs_person: boolean })
   return alike.some(block => ofWholeHost(block) === 'host_away') ? 'the host is away' : `${uses} wait`
 }
 
-/** What a machine of the account does. `rates`: its requests in its last second, by endpoint. */
-export function machineInWords(state: string, rates: Partial<Record<string, number>>): string {
-  if (state === 'unknown') return 'not heard of while the store is away'
-  if (state !== 'works') return state
-  const all = Object.entries(rates).map(([endpoint, rate]) => `${endpoint} ${rate}`)
-  return all.length === 0 ? 'no request in its last second' : `${all.join(', ')} a second`
+/** What a machine of the account does. */
+export function machineInWords(state: string): string {
+  return state === 'unknown' ? 'not heard of while the store is away' : state
 }
 
 /** Reasons that end by themselves within moments, so nobody has to do anything. */

@@ -18,8 +18,6 @@ export interface MachineStatus {
   albums: string[]
   /** How many credentials the host has issued to it today. */
   used_today: number
-  /** Its requests in its last second, by endpoint, because each endpoint has a limit of its own. */
-  rates: Partial<Record<string, number>>
 }
 
 /** The store that the machines share, in `status --json`. `away`: why it can't be used. Null: it answers. */
@@ -71,7 +69,6 @@ export function recordMachines(
           seen: Math.round(now - seenMs),
           albums: facts.albums,
           used_today: facts.usedToday,
-          rates: facts.rates,
         }) as const,
     )
     const ofEach = machines.map(({ name, albums, state }) => [name, albums, state])

@@ -113,8 +113,8 @@ ${
 }${
   machines.length > 0 &&
   html`<ul class="list">${machines.map(
-    ({ name, is_this, state, seen, albums, used_today, rates }) =>
-      html`<li>${name}${is_this && ' (this machine)'}: ${albums.map(album => album || "the host's root").join(', ') || 'no album'}; ${inDigits(used_today)} uploads today, ${machineInWords(state, rates)} <span class="aside">${time(seen)}</span></li>`,
+    ({ name, is_this, state, seen, albums, used_today }) =>
+      html`<li>${name}${is_this && ' (this machine)'}: ${albums.map(album => album || "the host's root").join(', ') || 'no album'}; ${inDigits(used_today)} uploads today, ${machineInWords(state)} <span class="aside">${time(seen)}</span></li>`,
   )}</ul>`
 }`
 }

@@ -31,7 +31,6 @@ export interface MachinesTold {
     albums: string[]
     used_today: number
     /** Requests in its last second, by endpoint. */
-    rates: Partial<Record<string, number>>
   }[]
 }
 

@@ -42,7 +42,7 @@ test('while the store is away, a machine is not called silent, and this machine 
   let told: MachinesTold | null = null
   let isAway = true
   let beat = async () => {}
-  const facts = { name: 'studio', share: 1 / 8, alone: false, rates: {}, usedToday: 0, albums: [] }
+  const facts = { name: 'studio', share: 1 / 8, alone: false, usedToday: 0, albums: [] }
   const shared = {
     machine: { id: 'a', name: 'studio' },
     away: () => (isAway ? { reason: because('store_lost', { where: 'store' }), since: 0 } : null),
@@ -75,5 +75,5 @@ test('while the store is away, a machine is not called silent, and this machine 
   expect(await states()).toEqual(['works', 'unknown', 'ended'])
   isAway = false
   expect(await states()).toEqual(['works', 'silent', 'ended'])
-  expect(machineInWords('unknown', {})).toBe('not heard of while the store is away')
+  expect(machineInWords('unknown')).toBe('not heard of while the store is away')
 })

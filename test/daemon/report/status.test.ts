@@ -174,7 +174,6 @@ it('tells of no album of this machine once another machine has it', async () => 
     seen: 0,
     albums: ['Pictures'],
     used_today: 3,
-    rates: {},
   }))
   await synced.commit(tx => tx.meta.set('account_machines', { away: null, machines }))
   const shared = { ...config, account: { ...config.account, shared: 'redis://localhost' } }
