@@ -69,7 +69,6 @@ export function noteImage(
     at: now,
     event: isNew ? IMAGE_EVENT[image.proof] : 'unchanged',
     detail: isNew ? detail : detail ? because('image_used_again', { why: detail }) : because('bytes_on_host'),
-    since: file.since,
   })
 }
 

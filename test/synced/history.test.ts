@@ -34,12 +34,12 @@ describe('the history of a path', () => {
   it('is told in order, by its file as by its path', () => {
     const { synced, place } = open()
     const folder = synced.folders.add(place.mirror, 'a')
-    synced.history.ofFile({ folder: folder.id, name: 'b.png' }, { at: 5, event: 'uploaded', since: 3 })
+    synced.history.ofFile({ folder: folder.id, name: 'b.png' }, { at: 5, event: 'uploaded' })
     synced.history.add(place, { at: 4.4, event: 'gone', detail: said('gone from the disk') })
     synced.history.add({ ...place, path: 'a' }, { at: 1, event: 'kept' })
     expect(synced.history.of(place)).toEqual([
-      { ...place, at: 5, event: 'uploaded', detail: null, since: 3 },
-      { ...place, at: 4, event: 'gone', detail: said('gone from the disk'), since: null },
+      { ...place, at: 5, event: 'uploaded', detail: null },
+      { ...place, at: 4, event: 'gone', detail: said('gone from the disk') },
     ])
     expect(synced.history.last(place)).toBe('gone')
     expect(synced.history.last({ ...place, path: 'c' })).toBeUndefined()

@@ -16,8 +16,7 @@ import { stateIsLocked } from '../../synced/lock.ts'
 import type { GoneSummary, TreeSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
-import type { FileRow, FileState } from '../../synced/tables/files.ts'
-import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
+import type { HistoryEvent } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, inWords, moreOf, type Reason, reasonIn } from '../../words/reasons.ts'
@@ -45,11 +44,11 @@ export interface PathDeletion extends PathImage, Pick<EscrowRow, 'reason' | 'sta
   since: string
 }
 
-/** What happened to a picture. `found`, by a scan, is the one event without a row in the history. */
+/** What happened to a picture, oldest first. */
 export interface PathEvent {
   /** ISO 8601. */
   at: string
-  event: HistoryEvent | 'found'
+  event: HistoryEvent
   detail: string | null
 }
 
@@ -173,7 +172,9 @@ export function explain(context: ExplainContext, location: MirrorLocation): Expl
     counts,
     gone,
     next: next.map(showStep).map(shown => withKeyFile(shown, config, running)),
-    history: historyOf(history, file),
+    history: history.map(({ at, event, detail }) => {
+      return { at: isoTime(at), event, detail: detail && inWords(detail) }
+    }),
   }
 }
 
@@ -250,31 +251,4 @@ function showImage(synced: Synced, image: ImageRow): PathImage {
     recorded_at: isoTime(recorded_at),
     proof,
   }
-}
-
-const STORED: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged'])
-const OPEN: ReadonlySet<FileState> = new Set(['pending', 'failed'])
-
-/** A path's history, oldest first. The time when a picture was found comes from the event of its upload. */
-function historyOf(rows: readonly HistoryRow[], file: FileRow | undefined): PathEvent[] {
-  const events: (Omit<PathEvent, 'at'> & { at: number })[] = []
-  let isNew = true
-  for (const { at, event, detail, since } of rows) {
-    if (event === 'changed') isNew = false
-    if (STORED.has(event)) {
-      if (isNew && since !== null) events.push({ at: since, event: 'found', detail: null })
-      isNew = false
-    }
-    if (event === 'gone') isNew = true
-    events.push({ at, event, detail: detail && inWords(detail) })
-  }
-  const found = file && OPEN.has(file.state) && file.image === null && isNew ? file.since : null
-  if (found !== null) events.push({ at: found, event: 'found', detail: null })
-  // Only a 'found' event may stand in a wrong place, as no row records it. Otherwise the order of rows counts, because
-  // the clock may have been set back.
-  const isInOrder = events.every(
-    ({ at, event }, n) => event !== 'found' || n === 0 || events[n - 1]!.at <= at,
-  )
-  const sorted = isInOrder ? events : events.toSorted((a, b) => a.at - b.at)
-  return sorted.map(event => ({ ...event, at: isoTime(event.at) }))
 }

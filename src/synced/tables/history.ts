@@ -41,8 +41,6 @@ export interface HistoryNote {
   at: Millis
   event: HistoryEvent
   detail?: Reason | null
-  /** When the scan found the picture. */
-  since?: Millis | null
 }
 
 /** The place of a picture: the row of its mirror, and its path below the mirror's folder. */
@@ -60,8 +58,8 @@ const MOST_OF_A_PATH = 20
  * row, so that a first sync costs little. */
 export function openHistory({ all, changes, get, run, value }: Statements) {
   const add = run<[HistoryRow]>(
-    `INSERT INTO history (mirror, path, at, event, detail, since)
-     VALUES (@mirror, @path, @at, @event, @detail, @since)`,
+    `INSERT INTO history (mirror, path, at, event, detail)
+     VALUES (@mirror, @path, @at, @event, @detail)`,
   )
   const lastOf = get<[Location], Pick<HistoryRow, 'event' | 'detail'>>(
     'SELECT event, detail FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1',
@@ -74,11 +72,11 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
     `SELECT mirror, CASE path WHEN '' THEN '' ELSE path || '/' END || ? AS path FROM folders WHERE id = ?`,
   )
   const placeOfImage = get<[image: number], Location>('SELECT mirror, path FROM escrow WHERE image = ?')
-  const addTo = (place: Location | undefined, { at, event, detail = null, since = null }: HistoryNote) => {
+  const addTo = (place: Location | undefined, { at, event, detail = null }: HistoryNote) => {
     if (!place) return
     const last = lastOf(place)
     if (last?.event === event && last.detail === detail) return
-    add({ ...place, at: Math.round(at), event, detail, since })
+    add({ ...place, at: Math.round(at), event, detail })
     if (last) trim(place)
   }
 
@@ -87,7 +85,7 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
       last: (place: Location): HistoryEvent | undefined => lastOf(place)?.event,
       /** Oldest first. */
       of: all<[Location], HistoryRow>(
-        `SELECT mirror, path, at, event, detail, since FROM history
+        `SELECT mirror, path, at, event, detail FROM history
          WHERE mirror = +@mirror AND path = +@path ORDER BY id`,
       ),
       excess: value<[], number>(excessOf('history')),

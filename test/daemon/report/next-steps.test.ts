@@ -31,7 +31,7 @@ describe('why, of a picture', () => {
     await at.pass({ hold })
     const held = at.why("it's/0.png")
     expect(held).toMatchObject({ state: 'gone', deletions: [{ state: 'held', reason: 'deleted' }] })
-    expect(events(held)).toEqual(['found', 'uploaded', 'gone', 'held'])
+    expect(events(held)).toEqual(['uploaded', 'gone', 'held'])
     const path = `'${join(at.pictures, "it'\\''s/0.png")}'`
     expect(held.next.map(({ command }) => command)).toEqual([
       null,
@@ -41,7 +41,7 @@ describe('why, of a picture', () => {
     ])
     await at.decide('approve', "it's/0.png")
     await at.pass({ hold })
-    expect(events(at.why("it's/0.png"))).toEqual(['found', 'uploaded', 'gone', 'held', 'approved', 'deleted'])
+    expect(events(at.why("it's/0.png"))).toEqual(['uploaded', 'gone', 'held', 'approved', 'deleted'])
     expect(at.why("it's/0.png").state).toBe('absent')
   })
 

@@ -28,14 +28,14 @@ describe('why, of a picture', () => {
       },
       next: [],
     })
-    expect(events(synced)).toEqual(['found', 'uploaded'])
+    expect(events(synced)).toEqual(['uploaded'])
 
     at.write('a/one.png', png(14, 3).bytes)
     utimesSync(join(at.pictures, 'a/one.png'), 1, 1)
     expect(at.why('a/one.png').reason).toContain('(since then changed from ')
     await at.pass()
     const changed = at.why('a/one.png')
-    expect(events(changed)).toEqual(['found', 'uploaded', 'changed', 'uploaded', 'deleted'])
+    expect(events(changed)).toEqual(['uploaded', 'changed', 'uploaded', 'deleted'])
     expect(changed.history.slice(-2)).toMatchObject([
       { detail: 'the old image is to be deleted' },
       { detail: 'an older version' },
@@ -43,10 +43,7 @@ describe('why, of a picture', () => {
 
     renameSync(join(at.pictures, 'a/one.png'), join(at.pictures, 'two.png'))
     await at.pass()
-    expect(at.why('two.png').history).toMatchObject([
-      { event: 'found' },
-      { event: 'uploaded', detail: 'moved from a/one.png' },
-    ])
+    expect(at.why('two.png').history).toMatchObject([{ event: 'uploaded', detail: 'moved from a/one.png' }])
     const moved = at.why('a/one.png')
     expect(moved).toMatchObject({ state: 'absent', image: null, next: [] })
     expect(moved.reason).toContain('the picture moved to two.png')
@@ -113,7 +110,7 @@ describe('why, of a picture', () => {
       state: 'absent',
       reason: 'an image of this name stays on the host, because its bytes are those of another picture',
     })
-    expect(events(told)).toEqual(['found', 'linked', 'gone', 'kept'])
+    expect(events(told)).toEqual(['linked', 'gone', 'kept'])
   })
 
   it('notes that the bytes are unchanged under a new modification time, and does not note a touch', async () => {
@@ -122,9 +119,9 @@ describe('why, of a picture', () => {
     await at.pass()
     utimesSync(join(at.pictures, 'p.png'), 1, 1)
     await at.pass()
-    expect(events(at.why('p.png'))).toEqual(['found', 'uploaded', 'changed', 'unchanged'])
+    expect(events(at.why('p.png'))).toEqual(['uploaded', 'changed', 'unchanged'])
     await at.pass()
-    expect(at.why('p.png').history).toHaveLength(4)
+    expect(at.why('p.png').history).toHaveLength(3)
   })
 
   it('tells where a copy lies that was on the host before', async () => {
@@ -152,7 +149,7 @@ describe('why, of a picture', () => {
     const kept = at.why('p.png')
     expect(kept).toMatchObject({ state: 'kept', image: { name: 'p.png' }, deletions: [] })
     expect(kept.reason).toContain('this mirror keeps images')
-    expect(events(kept)).toEqual(['found', 'uploaded', 'kept'])
+    expect(events(kept)).toEqual(['uploaded', 'kept'])
   })
   it('calls no image old that another picture of the same bytes uses', async () => {
     const at = await asked()

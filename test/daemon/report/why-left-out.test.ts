@@ -69,6 +69,6 @@ describe('why, of what is left out', () => {
     const hidden = at.why('p.png')
     expect(hidden).toMatchObject({ state: 'hidden', left_out: { why: 'ignored' }, image: { name: 'p.png' } })
     expect(hidden.next).toMatchObject([{ command: 'albumd sync --prune-ignored' }])
-    expect(events(hidden)).toEqual(['found', 'uploaded', 'left_out'])
+    expect(events(hidden)).toEqual(['uploaded', 'left_out'])
   })
 })
