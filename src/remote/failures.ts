@@ -88,10 +88,10 @@ export const HOST_REFUSES = 'HOST_REFUSES'
 /** The code of a picture format that the host refuses. */
 export const FORMAT_REFUSED = 'FORMAT_REFUSED'
 
-/** The remedy for a code of §7, for a key of another account and for a host that refuses all. Null: for any other code. */
+/** The remedy for a code of §7, for a key of another account and for what the host refuses. Null: for any other code. */
 export function remedyOfCode(code: string): Remedy | null {
   if (code === OTHER_ACCOUNT) return 'key'
-  if (code === HOST_REFUSES) return 'refused_by_node'
+  if (code === HOST_REFUSES || code === FORMAT_REFUSED) return 'refused_by_node'
   return isErrorCode(code) ? REMEDIES[code] : null
 }
 

@@ -16,7 +16,7 @@ import { endingForOthers, type Pass, type PassReport, type PassRequest } from '.
 import { reviewAccount } from './quota/index.ts'
 import { scanMirrors } from './scan/index.ts'
 import { UnderWay } from './under-way.ts'
-import { recoverUploads, refusedFormats, refusingEndpoint, uploadPending } from './uploads/index.ts'
+import { recoverUploads, refusals, uploadPending } from './uploads/index.ts'
 
 /** One pass. Uploads come first, so that a picture that moved has its new image before its old one is deleted. */
 export async function runPass(context: EngineContext, request: PassRequest): Promise<PassReport> {
@@ -79,10 +79,7 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
   const told = all.filter(({ remedy }) => remedy !== 'quota')
   // When an endpoint has several blocks in the list, only the last of them is recorded.
   const blocks = [...new Map(told.map(block => [block.endpoint, block])).values()]
-  const lasting = refusingEndpoint(tx)
-  tx.account.clearBlocks(
-    [...blocks, ...(lasting ? [lasting] : []), ...refusedFormats(tx)].map(({ endpoint }) => endpoint),
-  )
+  tx.account.clearBlocks([...blocks, ...refusals(tx)].map(({ endpoint }) => endpoint))
   for (const { endpoint, code, message, said_at } of blocks)
     tx.account.block({
       endpoint,

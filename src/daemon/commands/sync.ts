@@ -16,7 +16,7 @@ import {
   nameOf,
   pathOf,
 } from '../../sync/tree-path.ts'
-import { forgetRefusingEndpoint, type Verified, verifyLinks } from '../../sync/uploads/index.ts'
+import { forgetRefusals, type Verified, verifyLinks } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, inWords } from '../../words/reasons.ts'
@@ -192,7 +192,7 @@ export function forgetFailures(config: Mirrors, synced: Synced, path?: string): 
     retried(tx, failed)
     for (const { folder, name } of failed) tx.failures.clear(folder, name)
     tx.meta.set('quota_asked', true)
-    forgetRefusingEndpoint(tx)
+    forgetRefusals(tx)
   })
 }
 

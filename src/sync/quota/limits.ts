@@ -47,7 +47,7 @@ function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): vo
 /** How often a running daemon tries again what waits for the end of an outage. */
 export const RETRY_MS = 60_000
 
-/** A format that the host refuses is asked about so often at the least, and after each audit. */
+/** A format that the host refuses is asked about so often at the least. */
 const FORMAT_MOST_MS = 7 * DAY_MS
 
 /** When a running daemon tries a blocked endpoint again. In an outage its next pass tries again. */
@@ -56,10 +56,11 @@ export function triedAgainAt(
   allowance: Allowance,
 ): Millis {
   const remedy = remedyOfCode(code)
-  if (code === FORMAT_REFUSED) return said_at + Math.min(Math.max(said_at - since, RETRY_MS), FORMAT_MOST_MS)
-  // Each try of a host that refuses all pictures may cost quota. So it waits as long as the trouble has lasted, up to `probeEveryMs`.
-  if (remedy === 'refused_by_node')
-    return said_at + Math.min(Math.max(said_at - since, RETRY_MS), Math.max(allowance.probeEveryMs, RETRY_MS))
+  // Each try of what the host refuses may cost quota. So it waits as long as the trouble has lasted, up to a time.
+  if (remedy === 'refused_by_node') {
+    const most = code === FORMAT_REFUSED ? FORMAT_MOST_MS : allowance.probeEveryMs
+    return said_at + Math.max(Math.min(said_at - since, most), RETRY_MS)
+  }
   return said_at + ((remedy && tryAgainAfterMs(remedy, allowance)) ?? RETRY_MS)
 }
 

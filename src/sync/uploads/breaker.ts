@@ -1,46 +1,56 @@
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { refusedByAll, retried } from '../../records/pictures.ts'
-import { FORMAT_REFUSED, HOST_REFUSES, isClosed } from '../../remote/failures.ts'
-import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
-import type { Records, Synced, Tx } from '../../synced/synced.ts'
+import { waits } from '../../records/waits.ts'
+import { FORMAT_REFUSED, HOST_REFUSES, isClosed, remedyOfCode } from '../../remote/failures.ts'
+import { type HostFailure, hostWith, type ImageHost, type Outcome, type Remedy } from '../../remote/host.ts'
+import type { Records, Tx } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import { type FileKey, type FileRow, textOf } from '../../synced/tables/files.ts'
 import type { Refused } from '../../synced/tables/meta.ts'
-import { because, reasonIn } from '../../words/reasons.ts'
-import type { QuotaPort } from '../context.ts'
+import { because, type Reason, reasonIn } from '../../words/reasons.ts'
+import type { EngineContext } from '../context.ts'
 import { triedAgainAt } from '../quota/index.ts'
-import { type FormatPort, RefusedFormats } from './refused-formats.ts'
 import type { UploadResult } from './upload-job.ts'
 
-/** When so many different pictures in a row are refused in the same way, the endpoint refuses, and not the pictures fail. */
+/** When so many different pictures are refused in the same way, the host refuses them all, or their type, and none fails. */
 const ALIKE = 3
 /** How many refused pictures are remembered. */
 const MOST = 200
 
-/** The endpoint that refuses all pictures, while it does and pictures wait. */
-export function refusingEndpoint({ account, files }: Records): BlockRow | undefined {
-  return account.blocks().find(({ code }) => code === HOST_REFUSES && files.arePending(0))
+/** What a refusal may mean of a type: not what is too large, or has wrong dimensions. */
+const OF_TYPE: ReadonlySet<Remedy> = new Set<Remedy>(['change_request', 'refused_by_node', 'not_permitted'])
+/** This status says that the type is refused (RFC 9110), not the picture. */
+const UNSUPPORTED_TYPE = 415
+
+/** The endpoints that refuse all pictures, and the types that are refused, while pictures wait. */
+export function refusals({ account, files }: Records): BlockRow[] {
+  return files.arePending(0) ? account.blocks().filter(isRefusal) : []
 }
 
-/** Forgets that an endpoint refuses all pictures, or those of a format, so that pictures are sent again. */
-export function forgetRefusingEndpoint({ account }: Tx): void {
-  const others = account.blocks().filter(({ code }) => code !== HOST_REFUSES && code !== FORMAT_REFUSED)
-  account.clearBlocks(others.map(({ endpoint }) => endpoint))
+/** Forgets these, so that all pictures are sent again. */
+export function forgetRefusals({ account }: Tx): void {
+  for (const row of account.blocks()) if (isRefusal(row)) account.unblock(row.endpoint)
 }
 
-/** Finds out whether the host refuses a picture, or all of them. A refused picture fails, waits for its next try, and goes
- * last then. But when three different pictures in a row are refused in the same way, their endpoint is blocked: none of them
- * has failed, one picture at a time asks again, after ever longer pauses, and the first that is taken ends the block. What is
- * refused again after that has failed by itself.
+function isRefusal({ code }: BlockRow): boolean {
+  return remedyOfCode(code) === 'refused_by_node'
+}
+
+/** Finds out whether the host refuses a picture, all of its type, or all. A refused picture fails, waits for its next try, and
+ * goes last then.
  *
- * A 5xx of step 1 is an outage as far as the gate can tell, so it ends the uploads at once. An outage that the host explains
- * in a code of its own is a block at once: the gate has asked often enough. */
+ * When three different pictures in a row are refused in the same way, their endpoint is blocked: none of them has failed, one
+ * picture at a time asks again, after ever longer pauses, and the first that is taken ends the block. What is refused again
+ * after that has failed by itself. A 5xx of step 1 is an outage as far as the gate can tell, so it ends the uploads at once.
+ * An outage that the host explains in a code of its own is a block at once: the gate has asked often enough.
+ *
+ * When a picture of another type was taken since the first of three of one type was refused, the type is blocked: its pictures
+ * wait, the others are sent, and one picture of the type asks now and then. */
 export class Breaker {
-  readonly #synced: Synced
+  readonly #context: BreakerPort
   readonly #block: BlockRow | undefined
   /** Pictures that were refused and not taken since, by folder and name. They go last, in this order. */
   readonly #refused: Map<string, Refused>
-  readonly formats: RefusedFormats
   /** Pictures that were refused in the same way since one was taken, none of them before. */
   readonly #alike = new Map<string, FileKey>()
   #way = ''
@@ -51,14 +61,14 @@ export class Breaker {
   #hasServed = false
   /** Whether the blocked endpoint has answered in this run. */
   #hasAnswered = false
+  /** By the type's block, the picture that asks in this run. */
+  readonly #asking = new Map<string, string>()
 
-  constructor(context: FormatPort) {
-    const { synced } = context
-    this.#synced = synced
-    this.#block = refusingEndpoint(synced)
+  constructor(context: BreakerPort) {
+    this.#context = context
+    this.#block = refusals(context.synced).find(({ code }) => code === HOST_REFUSES)
     this.#shut = this.#block?.endpoint ?? null
-    this.#refused = new Map(synced.meta.get('refused')?.map(key => [textOf(key), key]))
-    this.formats = new RefusedFormats(context, this.#refused, ALIKE)
+    this.#refused = new Map(context.synced.meta.get('refused')?.map(key => [textOf(key), key]))
   }
 
   /** The failure that ends the uploads while an endpoint is blocked; null where none is. */
@@ -73,6 +83,25 @@ export class Breaker {
     return this.blocked !== null && !this.#hasAnswered
   }
 
+  /** Whether it is too early to ask a blocked endpoint again. */
+  get mustRest(): boolean {
+    return this.#block !== undefined && !this.#isDue(this.#block)
+  }
+
+  /** Why a picture waits that a run before has read; null: it is to be read. */
+  whyUnread(file: FileKey): Reason | null {
+    const own = this.#context.synced.waits.of(file)?.why
+    return this.#unlessAsking(file, own === undefined ? undefined : this.#blockOf(row => row.message === own))
+  }
+
+  /** Why a picture of this type waits; null: it may be sent. */
+  whyOfType(file: FileKey, mime: string): Reason | null {
+    return this.#unlessAsking(
+      file,
+      this.#blockOf(({ endpoint }) => endpoint === ofType(mime)),
+    )
+  }
+
   /** The same host, which tells of its albums' endpoints when they answer. */
   watching(host: ImageHost): ImageHost {
     const watched = async <T>(endpoint: Endpoint, asked: Promise<Outcome<T>>) => {
@@ -85,15 +114,6 @@ export class Breaker {
       list: (...asked) => watched('list', host.list(...asked)),
       createAlbum: (...asked) => watched('create_album', host.createAlbum(...asked)),
     })
-  }
-
-  /** Whether it is too early to ask a blocked endpoint again. */
-  mustRest({ clock, allowance }: QuotaPort): boolean {
-    const now = clock.wall()
-    // After the clock was set back, `said_at` may lie in the future. Then the endpoint is asked now.
-    return (
-      this.#block !== undefined && this.#block.said_at <= now && now < triedAgainAt(this.#block, allowance)
-    )
   }
 
   /** The same files, with those at the end that were refused. */
@@ -121,7 +141,7 @@ export class Breaker {
         const { failure, ofPicture } = result
         if (ofPicture) {
           const isOfPicture = this.#isOfPicture(key, failure, ofPicture.code)
-          await this.#synced.commit(tx => this.#goLast(tx, key))
+          await this.#goLast(key)
           if (isOfPicture) return ofPicture
         }
         this.#hasAnswered ||= !failure.unsent && failure.endpoint === this.#block?.endpoint
@@ -135,7 +155,7 @@ export class Breaker {
       }
       case 'failed':
         if (result.refusal) return this.#weighRefusal(key, result, result.refusal)
-        if (this.#refused.delete(textOf(key))) await this.#synced.commit(tx => this.#record(tx))
+        if (this.#refused.delete(textOf(key))) await this.#commit(() => {})
         return result
       default:
         return result
@@ -151,6 +171,11 @@ export class Breaker {
     return this.#alike.size >= ALIKE
   }
 
+  /** At the end of a run: the pictures that were refused with all others have not failed. */
+  async end(): Promise<void> {
+    if (this.#notFailed.length > 0) await this.#commit(tx => refusedByAll(tx, this.#notFailed))
+  }
+
   async #weighRefusal(
     key: FileKey,
     failed: UploadResult & { code: string; mime?: string },
@@ -158,28 +183,46 @@ export class Breaker {
   ): Promise<UploadResult> {
     // A picture that was refused before says nothing about others.
     const isKnown = this.#refused.has(textOf(key)) || this.#hasFailed(key, failed.code)
-    this.#hasAnswered ||= refusal.endpoint === this.#block?.endpoint
-    const message = await this.formats.refused(key, failed.mime, refusal)
-    if (message !== null) {
-      this.#alike.clear()
-      await this.#synced.commit(tx => this.#goLast(tx, key))
-      return { kind: 'waits', message }
-    }
-    if (!isKnown && refusal.remedy !== 'change_picture' && this.count(key, refusal))
-      this.#shut = refusal.endpoint
-    const isOfAll = this.#shut === refusal.endpoint
-    if (isOfAll) this.#notFailed.push(...this.#alike.values(), key)
-    await this.#synced.commit(tx => this.#goLast(tx, key))
-    return isOfAll ? refusing(refusal) : failed
+    const { endpoint, status, remedy } = refusal
+    this.#hasAnswered ||= endpoint === this.#block?.endpoint
+    const isOfPicture = failed.mime !== undefined && (endpoint === 'upload' || endpoint === 'send')
+    if (isOfPicture && (status === UNSUPPORTED_TYPE || OF_TYPE.has(remedy))) {
+      const message = await this.#typeRefused(key, failed.mime!, refusal)
+      if (message !== null) return { kind: 'waits', message }
+    } else await this.#goLast(key)
+    if (!isKnown && remedy !== 'change_picture' && this.count(key, refusal)) this.#shut = endpoint
+    if (this.#shut !== endpoint) return failed
+    this.#notFailed.push(...this.#alike.values(), key)
+    return refusing(refusal)
   }
 
-  /** At the end of a run: the pictures that were refused with all others have not failed. */
-  async end(): Promise<void> {
-    if (this.#notFailed.length > 0) await this.#synced.commit(tx => refusedByAll(tx, this.#notFailed))
+  /** Notes the refusal of a picture that goes last then. Returns why it waits; null: the host has not refused its type. */
+  async #typeRefused(key: FileKey, mime: string, refusal: HostFailure): Promise<Reason | null> {
+    const { endpoint, code, status, message: said } = refusal
+    const way = `${endpoint} ${code} ${status}`
+    const alike = [...this.#refused.values()].filter(one => one.mime === mime && one.way === way)
+    const others = alike.filter(one => textOf(one) !== textOf(key))
+    const isSure = status === UNSUPPORTED_TYPE || alike.some(({ crossed }) => crossed)
+    const known = this.#blockOf(row => row.endpoint === ofType(mime))
+    const isRefused = known !== undefined || (isSure && others.length + 1 >= ALIKE)
+    const { clock, emit } = this.#context
+    const at = Math.round(clock.wall())
+    const why = known?.message ?? because('format_refused', { mime, why: reasonIn(said, 'said') ?? said })
+    await this.#goLast({ ...key, mime, way }, tx => {
+      if (!isRefused) return
+      tx.account.block({ endpoint: ofType(mime), code: FORMAT_REFUSED, message: why, since: at, said_at: at })
+      refusedByAll(tx, others)
+      for (const one of others)
+        if (tx.files.at(one)?.state === 'pending') waits(tx, one, { why, until: null, at })
+    })
+    if (!isRefused) return null
+    this.#alike.clear()
+    if (!known) emit({ event: 'format_refused', format: mime, message: why })
+    return why
   }
 
   #hasFailed(key: FileKey, code: string): boolean {
-    return this.#synced.failures.ofUpload(key)?.code === code
+    return this.#context.synced.failures.ofUpload(key)?.code === code
   }
 
   /** Whether a 5xx of step 1 is of this picture alone: others were taken, or it has failed by itself before. */
@@ -191,14 +234,16 @@ export class Breaker {
   async #served(key: FileKey, mime: string | undefined): Promise<void> {
     this.#hasServed = true
     const wasRefused = this.#refused.delete(textOf(key))
-    const isNews = await this.formats.served(mime)
+    let isNews = wasRefused
+    for (const [text, { mime: type, way, crossed, ...one }] of this.#refused) {
+      if (type === undefined || (type !== mime && crossed)) continue
+      this.#refused.set(text, type === mime ? one : { ...one, mime: type, way: way!, crossed: true })
+      isNews = true
+    }
+    if (mime !== undefined) await this.#unblock(ofType(mime))
     for (const endpoint of ['upload', 'send'] as const) await this.#works(endpoint)
-    if (wasRefused || isNews)
-      await this.#synced.commit(tx => {
-        // The reason may be gone for which the others were refused too.
-        if (wasRefused) retried(tx, [...this.#refused.values()])
-        this.#record(tx)
-      })
+    // The reason may be gone for which the others were refused too.
+    if (isNews) await this.#commit(tx => wasRefused && retried(tx, [...this.#refused.values()]))
   }
 
   /** The endpoint has done what it was asked for. */
@@ -206,19 +251,53 @@ export class Breaker {
     if (this.#way.startsWith(`${endpoint} `)) this.#alike.clear()
     if (this.#shut !== endpoint) return
     this.#shut = null
-    await this.#synced.commit(forgetRefusingEndpoint)
+    await this.#unblock(endpoint)
   }
 
-  #goLast(tx: Tx, file: FileKey): void {
+  async #unblock(what: string): Promise<void> {
+    const { synced } = this.#context
+    if (synced.account.blocks().some(({ endpoint }) => endpoint === what))
+      await synced.commit(tx => tx.account.unblock(what))
+  }
+
+  #goLast(file: Refused, also = (_: Tx) => {}): Promise<void> {
     const before = this.#refused.get(textOf(file))
     this.#refused.delete(textOf(file))
     this.#refused.set(textOf(file), { ...before, ...file })
-    this.#record(tx)
+    return this.#commit(also)
   }
 
-  #record(tx: Tx): void {
-    tx.meta.set('refused', [...this.#refused.values()].slice(-MOST))
+  /** Records the refused pictures, and what `also` records. */
+  #commit(also: (tx: Tx) => void): Promise<void> {
+    return this.#context.synced.commit(tx => {
+      also(tx)
+      tx.meta.set('refused', [...this.#refused.values()].slice(-MOST))
+    })
   }
+
+  #unlessAsking(file: FileKey, block: BlockRow | undefined): Reason | null {
+    if (!block) return null
+    const { endpoint, message } = block
+    if (this.#isDue(block) && !this.#asking.has(endpoint)) this.#asking.set(endpoint, textOf(file))
+    return this.#asking.get(endpoint) === textOf(file) ? null : message
+  }
+
+  /** Whether a block is asked about now, also after the clock was set back, when `said_at` may lie in the future. */
+  #isDue(block: BlockRow): boolean {
+    const { clock, allowance } = this.#context
+    const now = clock.wall()
+    return now < block.said_at || now >= triedAgainAt(block, allowance)
+  }
+
+  #blockOf(isIt: (row: BlockRow) => boolean): BlockRow | undefined {
+    return this.#context.synced.account.blocks().find(row => row.code === FORMAT_REFUSED && isIt(row))
+  }
+}
+
+type BreakerPort = Pick<EngineContext, 'synced' | 'clock' | 'allowance' | 'emit'>
+
+function ofType(mime: string): string {
+  return `upload ${mime}`
 }
 
 function refusing(failure: HostFailure): UploadResult {

@@ -1,8 +1,7 @@
 /** Brings pictures to the host: queue, credential and bytes, adoption, and recovery of what was in doubt. */
 
 export { type Verified, verifyLink, verifyLinks } from './adoption.ts'
-export { forgetRefusingEndpoint, refusingEndpoint } from './breaker.ts'
+export { forgetRefusals, refusals } from './breaker.ts'
 export { IncompletePictures } from './incomplete-pictures.ts'
 export { RecoveryPace, recoverUploads } from './recovery.ts'
-export { askFormatsAgain, refusedFormats } from './refused-formats.ts'
 export { quotaIsUsedUp, uploadPending } from './upload-queue.ts'

@@ -7,7 +7,7 @@ import type { Deletions } from '../../records/escrow.ts'
 import { waits } from '../../records/waits.ts'
 import { isOdd, isOutage, mayBeOfPicture } from '../../remote/failures.ts'
 import type { HostFailure, Remedy } from '../../remote/host.ts'
-import type { FileRow } from '../../synced/tables/files.ts'
+import type { FileKey, FileRow } from '../../synced/tables/files.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { type Album, albumPathOf } from '../album.ts'
 import type { AlbumTree } from '../albums/index.ts'
@@ -18,7 +18,6 @@ import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 import type { UnderWay } from '../under-way.ts'
 import type { Lane, Lanes } from './lanes.ts'
-import type { RefusedFormats } from './refused-formats.ts'
 
 /** One file that is to be brought to the host. */
 export interface UploadJob {
@@ -36,6 +35,13 @@ export interface UploadJob {
   lane: Lane
 }
 
+/** Why a picture waits whose type the host refuses; null: it does not. */
+interface TypeWaits {
+  /** Of one that a run before has read. */
+  whyUnread(file: FileKey): Reason | null
+  whyOfType(file: FileKey, mime: string): Reason | null
+}
+
 /** What the uploads of one run of the queue share. */
 export interface UploadRun extends EngineContext {
   only: Only | null
@@ -44,7 +50,7 @@ export interface UploadRun extends EngineContext {
   quota: QuotaLedger
   albums: AlbumTree
   lanes: Lanes
-  formats: RefusedFormats
+  breaker: TypeWaits
   underWay: UnderWay
 }
 

@@ -25,7 +25,7 @@ import {
   type Waits,
 } from './upload-job.ts'
 
-type QueueRun = UploadRun & { uploader: Uploader }
+type QueueRun = UploadRun & { uploader: Uploader; breaker: Breaker }
 
 /** Scans beside the uploads, and answers the mirrors as this scan saw them. */
 type Scan = (scopeOf: Pass['scopeOf']) => Promise<readonly ScannedMirror[]>
@@ -37,13 +37,11 @@ const COMPARE_MS = 600_000
 export class UploadQueue {
   readonly #run: QueueRun
   #mirrors: ReadonlyMap<number, ScannedMirror>
-  readonly #breaker: Breaker
   #stopped: HostFailure | null = null
   #uploaded = 0
 
-  constructor(run: QueueRun, breaker: Breaker, mirrors: readonly ScannedMirror[]) {
+  constructor(run: QueueRun, mirrors: readonly ScannedMirror[]) {
     this.#run = run
-    this.#breaker = breaker
     this.#mirrors = byRow(mirrors)
   }
 
@@ -72,8 +70,8 @@ export class UploadQueue {
     if (few?.pictures === 0 && few.compare === 0) return null
     const state = only ? 'open' : quota.state()
     if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
-    const { blocked } = this.#breaker
-    if (blocked && !only && this.#breaker.mustRest(this.#run)) return this.#stop(blocked)
+    const { blocked } = this.#run.breaker
+    if (blocked && !only && this.#run.breaker.mustRest) return this.#stop(blocked)
     if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
     const { news } = interruption
     // A scan beside the uploads may find more. Then all that is still to be sent is told anew.
@@ -95,7 +93,7 @@ export class UploadQueue {
     } finally {
       if (news) news.scan = null
       await underWay.scan
-      await this.#breaker.end()
+      await this.#run.breaker.end()
     }
     const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
     if (rate !== null) await synced.commit(tx => tx.meta.set('upload_rate', rate))
@@ -104,20 +102,20 @@ export class UploadQueue {
 
   async #upload(isProbe: boolean, interruption: Interruption): Promise<void> {
     const { synced, quota, order, only } = this.#run
-    const inOrder = (by: typeof order) => this.#breaker.last(synced.files.pending(by, this.#ids))
+    const inOrder = (by: typeof order) => this.#run.breaker.last(synced.files.pending(by, this.#ids))
     const pending = () => inOrder(order)
     const asks = quota.granted === 0 && this.#letAsk(isProbe)
     if (asks) quota.probe()
-    const isBlocked = () => !only && this.#breaker.blocked !== null
+    const isBlocked = () => !only && this.#run.breaker.blocked !== null
     if (asks || isBlocked()) {
       // Pictures are sent one at a time, to ask whether there is quota again, or whether the host takes pictures again. Once
       // it has granted one credential, all other pictures follow. Pictures that are refused often lie together, so the one
       // that asks comes from the other end.
       const otherEnd = order === 'newest' ? 'oldest' : 'newest'
       const first = () => inOrder(isBlocked() ? otherEnd : order)
-      const isUnasked = () => (isBlocked() ? this.#breaker.isUnasked : quota.granted === 0)
+      const isUnasked = () => (isBlocked() ? this.#run.breaker.isUnasked : quota.granted === 0)
       await this.#together(first, interruption, isUnasked, 1)
-      if (isBlocked()) return void this.#stop(this.#breaker.blocked!)
+      if (isBlocked()) return void this.#stop(this.#run.breaker.blocked!)
       if (quota.granted === 0) return
     }
     for (;;) {
@@ -152,7 +150,7 @@ export class UploadQueue {
 
   #newToday(ids: number[], most?: number): Generator<FileRow> {
     const { synced, quota } = this.#run
-    return this.#breaker.last(synced.files.pendingSince(quota.read().began, ids, most))
+    return this.#run.breaker.last(synced.files.pendingSince(quota.read().began, ids, most))
   }
 
   /** Works through files, several at a time. `files`: returns all files anew. `mayGoOn`: whether another file may be taken.
@@ -192,7 +190,7 @@ export class UploadQueue {
 
   async #send(job: UploadJob, cut: AbortSignal): Promise<void> {
     const came = await this.#run.uploader.upload(job, cut)
-    return this.#settle(job, await this.#breaker.weigh(job.file, came))
+    return this.#settle(job, await this.#run.breaker.weigh(job.file, came))
   }
 
   /** Emits what is to be sent. `few`: as `countFew` returns it. */
@@ -241,7 +239,8 @@ export class UploadQueue {
         await synced.commit(tx => uncertain(tx, file, this.#doubt(result), this.#run.clock.wall()))
         emit({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
         // Further uploads would probably be in doubt too.
-        if (!result.failure.repeated && this.#breaker.count(file, result.failure)) this.#stop(result.failure)
+        if (!result.failure.repeated && this.#run.breaker.count(file, result.failure))
+          this.#stop(result.failure)
         return
       case 'failed':
         await synced.commit(tx => failed(tx, file, result, this.#run.clock.wall()))
@@ -385,6 +384,6 @@ function queueOf(
   const watched = { ...context, host: breaker.watching(context.host) }
   const albums = new AlbumTree(watched)
   const lanes = new Lanes(context.concurrency, underWay)
-  const run = { ...watched, only, named, underWay, quota, albums, lanes, formats: breaker.formats }
-  return new UploadQueue({ ...run, uploader: new Uploader(run) }, breaker, scanned)
+  const run = { ...watched, only, named, underWay, quota, albums, lanes, breaker }
+  return new UploadQueue({ ...run, uploader: new Uploader(run) }, scanned)
 }

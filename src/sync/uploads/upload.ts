@@ -46,7 +46,7 @@ export class Uploader {
     const { clock, incomplete } = this.#run
     const waits = incomplete.recall(job.file, clock)
     if (waits) return waits
-    const why = this.#run.only ? null : this.#run.formats.whyUnread(job.file)
+    const why = this.#run.only ? null : this.#run.breaker.whyUnread(job.file)
     if (why) return { kind: 'waits', message: why }
     const { hash, folder } = job.file
     const refused = this.#refusedAlbums.get(folder)
@@ -191,7 +191,7 @@ export class Uploader {
     if (this.#run.only) return this.#notThere()
     const until = lossEndsAt(this.#run.synced, this.#run.credentialLifetimeMs, this.#run.clock)
     if (until !== null) return { kind: 'waits', message: because('sent_before_loss', { until }) }
-    const why = this.#run.formats.why(job.file, parcel.picture.mime)
+    const why = this.#run.breaker.whyOfType(job.file, parcel.picture.mime)
     if (why) return { kind: 'waits', message: why }
     if (album !== null || this.#default.known(this.#run) !== undefined) return send(this.#run, parcel, signal)
     return this.#run.lanes.alone(async () => {

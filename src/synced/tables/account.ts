@@ -45,6 +45,7 @@ export function openAccount({ all, get, kept, run, value }: Statements) {
       >(`INSERT INTO blocks (endpoint, code, message, since, said_at) VALUES (@endpoint, @code, @message, @since, @said_at)
      ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message, said_at = excluded.said_at,
        since = iif(code = excluded.code, since, excluded.since)`),
+      unblock: run<[endpoint: string]>('DELETE FROM blocks WHERE endpoint = ?'),
       /** Forgets all blocks except those of these endpoints. */
       clearBlocks: (except: readonly string[]) => clearBlocks(JSON.stringify(except)),
       /** Counts a credential that was issued on this day. */

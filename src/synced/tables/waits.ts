@@ -17,13 +17,11 @@ export interface WaitRow extends FileKey {
 export type WaitOfSeveral = Omit<WaitRow, keyof FileKey> & { pictures: number }
 
 /** Pictures that the last try left for later. A row ends with the next transition of its file. */
-export function openWaits({ all, get, run, value }: Statements) {
+export function openWaits({ all, get, run }: Statements) {
   return {
     reads: {
       all: all<[], FileKey>('SELECT folder, name FROM waits'),
       of: get<[FileKey], WaitRow>('SELECT * FROM waits WHERE folder = @folder AND name = @name'),
-      /** Whether a picture waits for this reason. */
-      anyFor: value<[why: Reason], number>('SELECT EXISTS (SELECT 1 FROM waits WHERE why = ?)'),
       /** What the pictures at and below a folder wait for, the reason of most of them first. */
       below: all<[{ mirror: number; path: string }], WaitOfSeveral>(
         `SELECT CASE WHEN count(DISTINCT why) = 1 THEN why ELSE json_remove(why, '$[1].why') END AS why, until, max(at) AS at,
