@@ -200,6 +200,7 @@ export const REASON_WORDS = {
     'The host refuses the key the album of this picture, or the root if it has none ({why:inner}). Check the rights of the key, and whose the album is',
   listing_refused:
     'The host does not list the album of this picture, or the root if it has none ({why:inner}). Ask the host why; pictures of other albums go on',
+  perhaps_promised: 'The host lists an image of this name, whose bytes may still be on their way',
   older_version_open: 'albumd finds out first whether an earlier version arrived',
   older_version_alike:
     'An image in its album is an earlier version, and nothing tells which. "albumd retry --resend" sends the picture again',

@@ -1,6 +1,6 @@
 import { FORMATS } from '../../protocol/formats.ts'
 import type { Delivery } from '../../synced/tables/meta.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
 import { deliveryAddresses } from '../listing/index.ts'
 import { deliveryOf, type Like, learn } from './learned.ts'
@@ -42,6 +42,13 @@ export async function compareDelivered(
   if (delivery === undefined) return unknown(because('delivery_not_shown'))
   return showsOther(looked.kind, delivery) ? { verdict: 'other' } : unknown(because('delivery_alters'))
 }
+
+/** Whether another picture was delivered, and nothing shows that the host keeps what differs. */
+export function mayBeAltered(why: Reason): boolean {
+  return MAY_ALTER.has(codeOf(why))
+}
+
+const MAY_ALTER: ReadonlySet<string> = new Set(['delivery_alters', 'delivery_not_shown'])
 
 function unknown(why: Reason): Comparison {
   return { verdict: 'unknown', why }

@@ -7,7 +7,7 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { flatness } from '../album.ts'
-import { mayArriveFor, momentOf } from '../clock.ts'
+import { lostAt, mayArriveFor, momentOf } from '../clock.ts'
 import type { DeliveryPort, EngineContext, RecordPort } from '../context.ts'
 import {
   type Comparison,
@@ -17,6 +17,7 @@ import {
   isAltered,
   knownOf,
   learnFromOthers,
+  mayBeAltered,
   pictureOf,
 } from '../delivered/index.ts'
 import {
@@ -26,6 +27,7 @@ import {
   dimensionsFit,
   featuresOf,
   sizeFits,
+  sizeProves,
   type UnrecordedImage,
   unrecordedIn,
 } from '../listing/index.ts'
@@ -111,23 +113,23 @@ function mayBeOfAnother({ files }: Synced, file: FileRow, { name, size }: Unreco
 async function choose(
   context: EngineContext,
   parcel: Parcel,
-  { images, isNamed, isSized }: Candidates,
+  candidates: Candidates,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
   const { synced, contents } = context
-  const { job, open, picture, album } = parcel
-  const { name, image: used } = job.file
-  // The picture may be linked to an image only in its own album. When its own album can't be created, the album above holds
-  // pictures of several folders, and pictures of one name may differ. A file that uses an image already is not linked,
-  // because it keeps its image until another image is proved.
-  const flat = flatness(context.synced, job.albumPath, album)
-  const isAlone = images.length === 1 && flat === 0 && used === null
+  const { job, open, album } = parcel
+  const { images, isNamed, isSized } = candidates
+  const flat = flatness(synced, job.albumPath, album)
+  // A picture may be linked to an image only in its own album: the album above holds pictures of several folders, of which some
+  // may have one name. A file that uses an image keeps it until another one is proved, so it is not linked either.
+  const isAlone = images.length === 1 && flat === 0 && job.file.image === null
+  const promisedMs = Math.max(...images.map(image => promisedFor(context, image, open)))
   const unknown: Reason[] = []
   for (const image of images) {
     // After a state loss everything would be fetched, so a picture is linked where its bytes would show nothing more.
-    const isShown = confirmedPattern(synced)?.addressOf(image.id, name) != null
+    const isShown = confirmedPattern(synced)?.addressOf(image.id, job.file.name) != null
     const compared: Comparison =
-      isAlone && isNamed && isSized && !isShown && !isTold(context, parcel)
+      isAlone && isNamed && isSized && promisedMs === 0 && !isShown && !isTold(context, parcel)
         ? { verdict: 'unknown', why: because('address_not_known') }
         : await compareOrLearn(context, parcel, image, signal)
     if (compared.verdict === 'equal' && contents.claim(album, image)) {
@@ -137,17 +139,47 @@ async function choose(
     if (compared.verdict === 'unknown') unknown.push(compared.why)
     if (compared.verdict === 'other') await synced.commit(tx => tx.refuted.put(image.id, open.hash))
   }
-  if (unknown.length === 0) return null
+  if (promisedMs > 0 && !unknown.every(mayBeAltered)) {
+    contents.forget(album?.id ?? null)
+    return { kind: 'waits', message: because('perhaps_promised'), retryInMs: promisedMs }
+  }
+  return unknown.length === 0 ? null : linkOnly(context, parcel, candidates, isAlone, unknown)
+}
+
+/** Links the picture where one image alone may be it. `unknown`: why comparing has told nothing. */
+async function linkOnly(
+  context: EngineContext,
+  parcel: Parcel,
+  { images, isNamed, isSized }: Candidates,
+  isAlone: boolean,
+  unknown: readonly Reason[],
+): Promise<UploadResult | null> {
+  const { synced, contents } = context
+  const { job, open, picture, album } = parcel
   // Where the host is not known to alter pictures, another size means that the picture was edited.
   if (!isSized && !(isAlone && isAltered(synced, picture.mime))) return null
   // An equal name proves nothing, but sending the picture could make a second image of it.
   const isOnly = isAlone && (isNamed || !mayBeOfAnother(synced, job.file, images[0]!))
   if (isOnly && contents.claim(album, images[0]!)) {
-    await record(context, parcel, images[0]!, { cdn_url: null, proof: 'none', flat })
+    await record(context, parcel, images[0]!, { cdn_url: null, proof: 'none', flat: 0 })
     return { kind: 'linked' }
   }
   const why = because('images_alike', { images: unknown.length, why: unknown[0]! })
   return ambiguous(context, open, why)
+}
+
+/** For how many milliseconds more an image may be listed whose bytes are not there: a host may list it from step 1 of an
+ * upload on, until the credential has ended. Its size tells that they are there, save that of what was lost with the state. */
+function promisedFor(
+  { synced, clock, credentialLifetimeMs }: EngineContext,
+  { size, time }: UnrecordedImage,
+  { look }: OpenPicture,
+): number {
+  if (sizeProves(size, look.size) && lostAt(synced) === null) return 0
+  const mostMs = mayArriveFor(credentialLifetimeMs)
+  const ageMs = clock.wall() - Date.parse(time ?? '')
+  // One that is further from now is of a clock that was set, or there is none.
+  return Math.abs(ageMs) < mostMs ? mostMs - ageMs : 0
 }
 
 /** Whether what the host delivers can tell more of the picture than its listing: it takes metadata away or packs anew, or

@@ -181,7 +181,7 @@ function failureByProxy({ failures }: Synced, intent: OpenUpload, now: number): 
 async function actOnAlike(
   recovery: Recovery,
   intent: OpenUpload,
-  { id, album }: Placed,
+  { id, album, size }: Placed,
   { conclusive, delivered, alike }: Looked,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -205,9 +205,14 @@ async function actOnAlike(
   if (compared.verdict === 'other') return false
   if (compared.verdict === 'equal')
     await record(recovery, intent, { remote_id: id, cdn_url: compared.cdnUrl, album, proof: 'compared' })
-  // Until a walk is conclusive, the upload may still arrive as another image, so this image is not linked. Nor is it linked
-  // to a file that uses an image already, because the file keeps its image until another image is proved.
-  else if (conclusive && (recovery.synced.files.at(intent)?.image ?? null) === null)
+  // Until a walk is conclusive, the upload may still arrive as another image, so this image is not linked; nor is one whose
+  // size does not tell that its bytes are there, until two walks are. Nor is it linked to a file that uses an image already,
+  // because the file keeps its image until another image is proved.
+  else if (
+    conclusive &&
+    (isSeenAgain || sizeProves(size, intent.size)) &&
+    (recovery.synced.files.at(intent)?.image ?? null) === null
+  )
     await record(recovery, intent, { remote_id: id, cdn_url: null, album, proof: 'none' })
   return true
 }

@@ -11,10 +11,10 @@ import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.t
 import type { MetaReads, Tx } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { because, codeOf } from '../../words/reasons.ts'
+import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
-import { compareDelivered, dataToRecord, knownOf } from '../delivered/index.ts'
+import { compareDelivered, dataToRecord, knownOf, mayBeAltered } from '../delivered/index.ts'
 import { idIn } from '../listing/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { type Parcel, resultOfRefusal, type UploadResult, type UploadRun } from './upload-job.ts'
@@ -224,10 +224,8 @@ async function replacesItsOwn(
   const image = { ...known, cdn_url: cdnUrl ?? known.cdn_url }
   const compared = await compareDelivered(run, image, knownOf(open, picture), signal)
   if (compared.verdict !== 'unknown') return compared.verdict === 'equal'
-  return known.album === (album?.id ?? null) && MAY_ALTER.has(codeOf(compared.why))
+  return known.album === (album?.id ?? null) && mayBeAltered(compared.why)
 }
-
-const MAY_ALTER: ReadonlySet<string> = new Set(['delivery_alters', 'delivery_not_shown'])
 
 /** Rejects an answer with the id of an image whose bytes are known to be others. An example: a node answers twice. */
 function notAnothers(sent: Outcome<Stored>, known: ImageRow | undefined, open: OpenPicture): Outcome<Stored> {

@@ -249,6 +249,42 @@ describe('a linked image', () => {
   })
 })
 
+describe('an image that is listed since step 1 of an upload, and whose bytes never came', () => {
+  it.each([
+    ['has come in parts to a host that encodes anew', '40 bytes', 'encoded anew', null],
+    ['is listed with the size of few bytes', '0 KB', undefined, null],
+    ['was sent by albumd before its state was lost', `${red.length} bytes`, undefined, 0],
+  ] as const)('is no picture of ours: it %s', async (_, size, delivery, lostAt) => {
+    const workshop = await openWorkshop()
+    await albumWith(workshop, 'other.png', green)
+    workshop.write('red.png', red)
+    await workshop.synced.commit(({ meta }) => {
+      if (delivery) meta.set('delivery', { png: delivery })
+      if (lostAt !== null) meta.set('lost_at', Math.round(workshop.clock.monotonic()))
+    })
+    const time = new Date(workshop.clock.wall()).toISOString()
+    const promised = { id: 'promised-image', name: 'red.png', size, width: 3, height: 2, time }
+    const list = listingWith(workshop.host, (page, _, album) => ({
+      ...page,
+      images: album === null ? page.images : [...page.images, promised],
+      pagination: { ...page.pagination, total_images: page.images.length + (album === null ? 0 : 1) },
+    }))
+    const sent: string[] = []
+    const host = counting(workshop.host, sent)
+    await workshop.pass({ host: hostWith(host, { list }) })
+    expect(summary(workshop)).toMatchObject({ linked: 0, pending_uploads: 1 })
+    await workshop.pass({ host, ...later(workshop) })
+    expect(summary(workshop)).toMatchObject({ linked: 0, synced: 1 })
+    expect(sent).toEqual(['red.png'])
+  })
+})
+
+/** After the credentials of before have ended. */
+function later({ clock }: Workshop): Partial<EngineContext> {
+  const ahead = 13 * 60_000
+  return { clock: { ...clock, wall: () => clock.wall() + ahead, monotonic: () => clock.monotonic() + ahead } }
+}
+
 /** A mirror whose pictures are all on the host. */
 async function filled(paths: string[]): Promise<Workshop> {
   const workshop = await openWorkshop()
