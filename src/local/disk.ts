@@ -37,8 +37,7 @@ export interface DiskEntry {
   kind: 'file' | 'folder' | 'link' | 'special'
 }
 
-/** What changes when a file is written or replaced. Times are microseconds since 1970, because a JavaScript number counts
- * microseconds exactly, but not nanoseconds. */
+/** What changes when a file is written or replaced. In microseconds, which a JavaScript number counts exactly. */
 export interface FileStamp {
   size: number
   mtime: number
@@ -162,8 +161,7 @@ function readWhole(file: number, path: string): string {
     read = readSync(file, bytes, length, bytes.length - length, null)
   if (length > TEXT_MAX) throw diskError('EFBIG', 'larger than 1 MiB', path)
   const text = bytes.subarray(0, length)
-  // A text in another encoding is refused, because its rules would be misread and hide nothing, and pictures that they
-  // should hide would be uploaded. A zero byte means UTF-16, which some editors on Windows write.
+  // Rules in another encoding would be misread, and what they should hide be uploaded. A zero byte means UTF-16.
   if (!isUtf8(text) || text.includes(0)) throw diskError('EILSEQ', 'not UTF-8 text', path)
   return text.toString()
 }
@@ -187,8 +185,7 @@ export function statOf(stats: Stats): DiskStat {
   }
 }
 
-/** Milliseconds as whole microseconds. Some file systems hold times that are too far from 1970 for a JavaScript number of
- * microseconds. Such a time becomes the largest or smallest exact integer, because SQLite takes only exact integers here. */
+/** Milliseconds as whole microseconds, as SQLite takes them: a time too far from 1970 becomes the largest exact integer. */
 function microseconds(ms: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(ms * 1000)))
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Counts the events of all watches, because the process has one queue of events in the kernel. The kernel drops events while
- * the queue is full, and fs.watch does not report this. */
+/** Counts the events of all watches. The kernel drops some when its one queue is full, and fs.watch does not report this. */
 export class EventQueue {
   readonly #nearOverflow = eventsNearOverflow()
   readonly #listeners = new Set<() => void>()
@@ -25,8 +24,7 @@ export class EventQueue {
   }
 }
 
-/** After so many events in one turn of the event loop, further events may have been lost. The number is half the length of the
- * queue. The other half is left for the events of watches that have just ended, because nobody counts these. */
+/** After so many events in one turn others may be lost: half of the queue, because events of ended watches are not counted. */
 function eventsNearOverflow(): number {
   try {
     return Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8')) / 2

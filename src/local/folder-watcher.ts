@@ -230,8 +230,7 @@ export function lossOf(error: unknown, path: string): WatchLoss {
   }
 }
 
-/** Whether a file can still be opened. The code EMFILE has two meanings: the process may open no more files, or the system
- * allows no more inotify instances. In the second case a file can still be opened. */
+/** EMFILE means no more files, or no more inotify instances. In the second case a file can still be opened. */
 function mayOpenFiles(): boolean {
   try {
     closeSync(openSync(devNull, 'r'))
@@ -310,9 +309,7 @@ export function openRootWatch(path: string, { onEvent, onWay, onElsewhere, onErr
   }
 }
 
-/** Watches all existing folders above a path, because inotify does not tell a folder that a folder above it was moved. The
- * watch of the topmost folder begins first. So when a folder is replaced before its own watch begins, the watch above
- * tells. */
+/** Watches all existing folders above a path, the topmost first: inotify tells no folder that one above it was moved. */
 function watchWay(path: string, onWay: () => void, onElsewhere: () => void): FSWatcher[] {
   const above = dirname(path)
   if (above === path) return []
@@ -325,9 +322,8 @@ function watchWay(path: string, onWay: () => void, onElsewhere: () => void): FSW
   return handle ? [...handles, handle] : handles
 }
 
-/** Watches a folder from this moment on. Null: the folder is missing, or the system refuses the watch. For a missing folder
- * this does no harm, because the watch of the folder above tells when it comes. A refusal that matters is reported by the
- * watch of the root itself. */
+/** Watches a folder from now on. Null: it is missing, which the watch above tells, or the system refuses, which the root's
+ * own does. */
 function watchNow(path: string, onEvent: RootWatchOptions['onEvent']): FSWatcher | null {
   try {
     const handle = watchFolder(path, onEvent)

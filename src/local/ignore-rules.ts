@@ -6,8 +6,7 @@ import type { Disk } from './disk.ts'
 /** The name of the file that holds a folder's own rules. */
 export const IGNORE_FILE = '.albumdignore'
 
-/** Folders in which file systems, network storage and desktops keep thumbnails, snapshots and deleted files. A folder with
- * such a name is left out in every place, unless a rule such as "!@eaDir/" excludes it from being ignored. */
+/** Folders in which systems keep thumbnails, snapshots and deleted files. Left out unless a rule such as "!@eaDir/" wins. */
 const SYSTEM_FOLDERS: ReadonlySet<string> = new Set([
   'lost+found',
   '@eaDir',
@@ -53,8 +52,7 @@ export interface CompiledRules {
 /** Upper and lower case differ, as with git on Linux. */
 export const OPTIONS = { ignoreCase: false }
 
-/** Compiles rules as git reads them: when two rules contradict each other, the later one in the chain wins, and a deeper
- * folder's rules come later. A rule that can't be understood hides nothing. */
+/** Compiles rules as git reads them: the later one in the chain wins. One that can't be understood hides nothing. */
 export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
   const links = chain.map(compiled)
   const fingerprint = links.map(link => link.fingerprint).join()
@@ -71,8 +69,7 @@ export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
 
 const SYSTEM = 'system'
 
-/** The pattern that leaves out a folder of the system; null for any other path. Callers put this pattern before all other
- * rules, so that any other rule wins over it. */
+/** The pattern that leaves out a folder of the system, or null. It comes before all other rules, so that they win over it. */
 function systemPattern(path: string, kind: 'file' | 'folder'): string | null {
   const isSystem = kind === 'folder' && SYSTEM_FOLDERS.has(path.slice(path.lastIndexOf('/') + 1))
   return isSystem ? `/${literal(path)}/` : null
@@ -164,8 +161,7 @@ function isUnderstood(pattern: string): boolean {
 /** A rule as written. `link`: 0 is the config, 1 the root's ignore file, and each deeper ignore file one more. */
 export type HidingRule = WrittenPattern & { link: number }
 
-/** The rule that hides a path (below the root); null when none hides it. When several rules match, the last one of the chain
- * decides. 'system': the path is a folder of the system, and no rule excludes it from being ignored. */
+/** The rule that hides a path, the last of the chain that matches; or null. 'system': no rule, but a folder of the system. */
 export function hidingRule(
   chain: readonly IgnoreRules[],
   path: string,

@@ -69,9 +69,7 @@ export interface FolderLook extends FolderContent {
   leftOut: LeftOut
   ignoreFile: IgnoreFile
   identity: Identity
-  /** Whether the folder is a mount point: its device differs from its parent's (as for a subvolume of btrfs), or the system
-   * lists it as a mount point. A device number by itself is not recorded, because it changes when the machine boots. Always
-   * false for the root. */
+  /** Whether the folder is a mount point: by its parent's device, or by the system's list. Always false for the root. */
   mount: boolean
 }
 
@@ -80,29 +78,25 @@ export interface FolderToLookAt {
   path: string
   /** The rules of the config and of the ignore files above the folder, the config's first. */
   rules: readonly IgnoreRules[]
-  /** The digest of the last look. When the digest is still the same, the result is only 'same'. Null: the result always
-   * contains the whole look. */
+  /** The digest of the last look. While it is the same, so is the result. Null: the whole look is wanted. */
   digest: string | null
 }
 
 export type FolderResult =
   | { path: string; kind: 'same' }
-  /** The digest is null when a file was changed shortly before the look: a second edit could get the same timestamp, and the
-   * next look would have the same digest. The bytes of such a file are known only when they were read at least
-   * `STAMP_GRAIN` after its ctime. */
+  /** The digest is null when a file was changed shortly before: a second edit could get the same timestamp. Its bytes are
+   * known once they were read `STAMP_GRAIN` after its ctime. */
   | { path: string; kind: 'different'; digest: string | null; look: FolderLook }
   /** The folder could not be read, or it was replaced during the look (code CHANGED). So nobody knows what it holds. */
   | { path: string; kind: 'unknown'; code: string; message: string }
 
-/** Looks at one folder below `root`, and says whether it differs from its last look. A file is a picture when its name has
- * an extension of §4.3. An error of the disk becomes a part of the result. Every error that is thrown is a bug. */
+/** Looks at one folder. An error of the disk becomes a part of the result; one that is thrown is a bug. */
 export function lookAtFolder(disk: Disk, root: string, folder: FolderToLookAt): FolderResult {
   const path = folder.path === '' ? root : `${root}/${folder.path}`
   try {
     for (let listing = 1; ; listing++) {
       const result = listed(disk, path, folder, listing === LISTINGS)
-      // When an entry has vanished meanwhile, the whole folder is listed again, because entries that were looked at earlier
-      // may have vanished too. Example: while a folder is emptied, its first pictures would seem to be still there.
+      // What was looked at before may have vanished too: while a folder is emptied, its first pictures seem to be there.
       if (result) return result
     }
   } catch (error) {
@@ -125,8 +119,7 @@ const LISTINGS = 3
 
 const REPLACED = 'The folder was replaced while it was being looked at.'
 
-/** Lists the folder and looks at each entry. Null: an entry vanished before it was looked at, so the folder is to be listed
- * again. With `isLast`, entries that vanished are just missing from the result. */
+/** Null: an entry vanished before it was looked at. With `isLast`, it is just missing from the result. */
 function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolean): FolderResult | null {
   const began = disk.now()
   const identity = identityOf(disk.lstat(path))
@@ -188,8 +181,7 @@ function enter(
 function enterPicture(look: FolderLook, disk: Disk, path: string, name: string): boolean {
   try {
     const { kind, size, mtime, ctime, ino } = disk.lstat(`${path}/${name}`)
-    // The name was a file's in the listing, and is now that of a link or a folder. The next look will see what it is. Until
-    // then the name is in `aside`, so that the picture does not count as missing.
+    // It was a file's in the listing. Until the next look, the picture must not count as missing.
     if (kind !== 'file') look.aside.push(name)
     else if (size > 0) look.files.push({ name, size, mtime, ctime, ino })
     else {
@@ -226,8 +218,7 @@ export function isSameIdentity(one: Identity, other: { [Key in keyof Identity]: 
   return one.dev === other.dev && one.ino === other.ino && one.birthtime === other.birthtime
 }
 
-/** Whether a file was changed between two times. A timestamp after `to` lies in the future, so a wrong clock made it. The
- * next edit gets the present time, which differs from it, so the next look will notice this edit. */
+/** Whether a file was changed between two times. After `to` a wrong clock stamped it, and the next edit gets another time. */
 function isStampedWithin(from: number, to: number): (file: FileStamp) => boolean {
   return ({ mtime, ctime }) => (ctime > from && ctime < to) || (mtime > from && mtime < to)
 }
@@ -247,12 +238,10 @@ function asDiskError(error: unknown): { code: string; message: string } {
 /** Bytes of a digest. Two digests of 16 bytes are never equal by chance, and they take half the room of a whole SHA-256. */
 const BYTES = 16
 
-/** A digest of a look and its rules; two digests are equal only when looks and rules are equal. The device number is not
- * included, because it may change when the machine boots. The look's lists must be sorted. */
+/** A digest of a look and its rules, without the device, which may change at a boot. The look's lists must be sorted. */
 export function digestOf(look: FolderLook, rules: string): string {
   const { files, identity, ...rest } = look
-  // The end of the JSON can be recognized, so no number after it can be taken for a part of it. The numbers are not part of
-  // the JSON, because writing them as text would take longer than the hash.
+  // The end of the JSON can be recognized. Numbers as text would take longer than the hash.
   const text = JSON.stringify([rules, identity.ino, identity.birthtime, rest, files.map(file => file.name)])
   const numbers = new Float64Array(files.length * 4)
   let at = 0

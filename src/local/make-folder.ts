@@ -2,9 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { toDisk } from './to-disk.ts'
 
-/** Makes a folder, and the missing folders above it, so that a power cut does not take them. `mode`: the permission bits of
- * all these folders. Throws Node's error. Node's own recursive mkdir never returns when a file system answers ENOENT for a
- * folder whose parent exists, as /proc does (Node 24). */
+/** Makes a folder, and those above it, so that a power cut does not take them. `mode`: of all. Throws Node's error. Node's
+ * recursive mkdir never returns where ENOENT comes for a folder whose parent exists, as in /proc. */
 export function makeFolder(folder: string, mode: number): void {
   try {
     makeOne(folder, mode)

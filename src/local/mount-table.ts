@@ -30,8 +30,7 @@ const TELLING = new Set([
 let latestText = ''
 let latest: readonly Mount[] = []
 
-/** The mounts of this machine, the earliest first. A later mount may cover an earlier one. Empty when the system keeps no
- * such list. While nothing is mounted or unmounted, each call answers the same array. */
+/** The mounts of this machine, the earliest first; a later one may cover it. While nothing changes, the same array. */
 export function readMounts(): readonly Mount[] {
   let text = ''
   try {
@@ -74,8 +73,7 @@ export function mountsOf(mounts: readonly Mount[], folder: string): Mount[] {
   return [...(carrier ? [carrier] : []), ...visible.values()]
 }
 
-/** Whether something may change here without an event: on another machine, or beneath a file system that shows other folders
- * (FUSE, overlay). */
+/** Whether something may change without an event: on another machine, or beneath FUSE or an overlay. */
 export function mayChangeUnseen(mount: Mount, all: readonly Mount[]): boolean {
   if (mount.type !== 'overlay') return !TELLING.has(mount.type)
   // In a container its layers lie where it can't look.

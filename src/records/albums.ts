@@ -27,8 +27,7 @@ export function albumFound(
   return tx.albums.byId(album.id)!
 }
 
-/** Records an album that a walk has shown and that has no record yet. When another album of this name is recorded in
- * `parent`, the other album keeps the name, and the host's id is appended to the name of the new record. */
+/** An album that a walk has shown, without a record. Where one of its name is recorded, the id is appended to its name. */
 export function albumListed(tx: Tx, parent: number | null, name: string, remoteId: string): AlbumRow {
   return tx.albums.put(parent, tx.albums.named(parent, name) ? `${name}\0${remoteId}` : name, remoteId, false)
 }
@@ -41,8 +40,7 @@ export function albumUsed(tx: Tx, album: number): void {
 /** The host did not know the album's id, so the album is looked for again. */
 export function albumInDoubt(tx: Tx, remoteId: string): void {
   tx.albums.doubt(remoteId)
-  // The default album may be gone. Then uploads that name no album go somewhere else, so the default album is found out
-  // again.
+  // Then uploads that name no album go somewhere else.
   if (tx.meta.get('default_album') === remoteId) tx.meta.clear('default_album')
 }
 
@@ -54,8 +52,7 @@ export function albumGone(tx: Tx, album: AlbumRow, now: number): void {
   }
 }
 
-/** albumd created the album, and nothing needs it. `state`: what is known of the album (see UnusedAlbumRow). `since`:
- * monotonic milliseconds. */
+/** albumd created the album, and nothing needs it. `state`: see UnusedAlbumRow. `since`: monotonic milliseconds. */
 export function albumUnused(tx: Tx, album: number, state: UnusedAlbumRow['state'], since: number): void {
   tx.unusedAlbums.put({ album, since, state })
 }

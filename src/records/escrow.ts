@@ -24,19 +24,16 @@ export interface Moment extends RunMoment {
 /** What a mirror does with the image of a picture that was deleted or replaced: delete it or keep it. */
 export type Deletions = 'propagate' | 'keep'
 
-/** Records how long albumd has run, in the same transaction as everything that is due at a running time, because a crash
- * must not make a grace longer. An example: an image enters escrow 50 minutes after a pass began, and albumd is killed.
- * Without this record, running time would begin again at the start of the pass, and a grace of an hour would take 110
- * minutes. */
+/** Records how long albumd has run, together with all that is due at a running time: a crash must not make a grace longer by
+ * the time since a pass began. */
 export function recordRunning(tx: Tx, { now, running }: RunMoment): void {
   tx.meta.set('running_ms', running)
   tx.meta.set('running_at', now)
   ledgerNow(tx, now)
 }
 
-/** Puts an image into escrow, so that it is deleted when its grace is over. When the image is in escrow already, its grace
- * begins again, but an entry that is held, unproved or approved stays as it is. An image that is kept for good does not
- * enter, because its deletion would be announced and never happen. */
+/** Puts an image into escrow, or begins its grace again, but what is held, unproved or approved stays so. One that is kept
+ * for good does not enter, because its deletion would be announced and never happen. */
 export function enterEscrow(
   tx: Tx,
   { image, mirror, path, reason }: Location & Pick<EscrowRow, 'image' | 'reason'>,
@@ -68,9 +65,8 @@ export function graceOf(
   return postponed === 0 ? 'none' : 'over'
 }
 
-/** A daemon begins. What a command put into escrow without a grace, and left there because it was interrupted, the host
- * refused or many wait, gets the daemon's grace: of few or of many. A grace that is over stays over, because a crash must
- * not make a grace longer. */
+/** A daemon begins. What a command left in escrow without a grace gets the daemon's, of few or of many. A grace that is over
+ * stays over, because a crash must not make it longer. */
 export function givenGrace(
   tx: Tx,
   { running, graceMs, graceManyMs }: { running: number; graceMs: number; graceManyMs: number },
@@ -175,8 +171,7 @@ export function hurried(tx: Tx, running: number): void {
   tx.escrow.hurry(running)
 }
 
-/** albumd can't fetch and compare the image's bytes, so the image is not deleted before a person approves. At `dueAt`, a
- * running time, albumd tries again to compare them. */
+/** The image's bytes can't be compared, so a person must approve. At `dueAt`, a running time, albumd tries again. */
 export function unproved(tx: Tx, image: number, dueAt: number): void {
   tx.escrow.unproved({ image, due_at: dueAt })
 }

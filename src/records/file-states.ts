@@ -6,9 +6,8 @@ import { ledgerNow } from './ledger-time.ts'
 /** 'none': the file has no record. */
 type State = FileState | 'none'
 
-/** Every transition of a file's record: the state that it leads to, and the states that it comes from. Nothing else changes
- * a file's state. `writeFile` and `removeFile` throw for a transition that is not in this table, because only a bug asks
- * for one. ARCHITECTURE.md draws the table. */
+/** Every transition of a file's record; ARCHITECTURE.md draws the table. `writeFile` and `removeFile` throw for any other,
+ * because only a bug asks for one. */
 export const FILE_TRANSITIONS = {
   changed: {
     pending: ['none', 'pending', 'synced', 'linked', 'uncertain', 'failed', 'gone', 'kept', 'hidden'],

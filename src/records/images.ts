@@ -6,8 +6,7 @@ import { noteDeleted } from './history.ts'
 import { ledgerNow } from './ledger-time.ts'
 import { bytesGivenUp, bytesHeld, isAtPath, locationOf, versionEnded } from './versions.ts'
 
-/** The host holds this image. When its id is recorded already, the existing record is answered. An audit may have found an
- * image with this id gone: a host may give equal bytes the same id again. */
+/** The host holds this image. A host may give equal bytes the same id, also after an audit found it gone. */
 export function held(tx: Tx, image: Parameters<Tx['images']['put']>[0]): ImageRow {
   const row = tx.images.put(image)
   bytesHeld(tx, row.hash)
@@ -74,10 +73,9 @@ export function listedAltered(tx: Tx, image: { id: number; listed: string }): vo
   tx.images.listed(image)
 }
 
-/** Removes the image's record, and its entries in journal, escrow and the findings of audits. A synced or linked file that
- * used the image becomes pending, so the file is uploaded again. The record of a file that is gone or kept is removed. Any
- * other file keeps its state without an image: an upload of a hidden file, for example, may still be in doubt.
- * `wasVersion`: the image had the bytes of a version of its files. */
+/** Removes the image's record and what names it. A synced or linked file is sent again, the record of one that is gone or
+ * kept goes, any other keeps its state: its upload may be in doubt. `wasVersion`: the image had the bytes of a version of
+ * its files. */
 function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason, wasVersion = true): void {
   for (const file of tx.files.onImage(image.id)) {
     const { state } = file

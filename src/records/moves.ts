@@ -26,8 +26,7 @@ export function movedTo(synced: Records, image: ImageRow): NewPlace | null {
   return waits?.isRead ? waits : null
 }
 
-/** Where a file waits for its upload that is the picture of this image (`isRead`), or may be; or null. Until it is sent, or
- * read and found to be another picture, the image is not deleted. */
+/** Where a file waits for its upload that is this image's picture (`isRead`), or may be; or null. Until then the image stays. */
 export function waitingMove(synced: Records, image: ImageRow): (NewPlace & { isRead: boolean }) | null {
   const open = synced.files.openLike(image)
   if (!open || (open.hash === null && synced.files.withBytes(image))) return null

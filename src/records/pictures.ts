@@ -27,8 +27,7 @@ export interface FileChange {
   /** The file's state before; null when the file had no record. */
   was: FileState | null
   reason: Reason
-  /** The row of an old image that the file does not use any more: the picture was gone, its image was kept, and now the
-   * picture is there again with other bytes. The old image stays on the host for good. */
+  /** The row of an old, kept image of a picture that is there again with other bytes. It stays on the host for good. */
   leaves?: number
 }
 
@@ -38,8 +37,7 @@ export interface Scanned extends Location {
   deletions: Deletions
 }
 
-/** An image on the host that a picture will use: where it is, whether it lies flat, and what proves that it has the
- * picture's bytes. */
+/** An image that a picture will use: where it is, whether it lies flat, and what proves its bytes. */
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> &
   Partial<Pick<ImageRow, 'data'>> &
   Pick<FileRow, 'flat'>
@@ -78,8 +76,7 @@ export function keepingImage(tx: Tx, change: FileChange): FileChange {
   return { ...change, kind: 'aside', file: { ...file, state: 'kept' }, reason: because('image_kept') }
 }
 
-/** The host has an image of the picture that was read: the picture was uploaded, an image was adopted and its bytes
- * compared, or an image was linked by its name and size. From now on the file uses this image. */
+/** The host has an image of the picture that was read: sent, adopted by its bytes, or linked. The file uses it from now on. */
 export function stored(
   tx: Tx,
   scanned: Scanned,
@@ -149,8 +146,7 @@ export interface Failed {
 
 /** The upload of a file failed. `retryAt`: when it is tried again. Null: it is tried again only when the file changes. */
 export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: Failed, now: number): void {
-  // The hash is recorded, because an image in escrow is not deleted while a file of the same size has no hash: the file
-  // might be the image's picture, moved.
+  // Without a hash the file might be, moved, any picture of its size in escrow, whose image would stay.
   writeFile(tx, 'failed', file.state, { ...file, state: 'failed', hash })
   tx.failures.put({
     folder: file.folder,
@@ -194,9 +190,8 @@ const FOUND = {
   none: 'found_alike',
 } as const
 
-/** Recovery has found the image of an upload in doubt. When the file has changed since that upload, the found image shows an
- * older version, so it is to be deleted once it is no longer needed. `deletionsOf`: what the mirror with this row does with
- * such images. */
+/** Recovery has found the image of an upload in doubt. When the file has changed since, it shows an older version and is to
+ * go. `deletionsOf`: what the mirror of this row does with such images. */
 export function found(
   tx: Tx,
   intent: OpenUpload,
@@ -241,8 +236,7 @@ export function found(
   tx.folders.removeIfEmpty(folder)
 }
 
-/** Recovery has shown that an upload never arrived. When the file is still the version that was sent, it becomes pending and
- * is sent again. But when a proxy had refused the upload (`refusal`), the file becomes failed. */
+/** An upload never arrived, so what was sent is sent again; where a proxy had refused it (`refusal`), the file fails. */
 export function neverArrived(tx: Tx, intent: OpenUpload, now: number, refusal: Failed | null): void {
   const { folder, name } = intent
   tx.journal.close(intent.id)
@@ -275,11 +269,9 @@ function usesImage(
 ): void {
   noteImage(tx, { file, mirror, path, deletions }, image, isNew, moment.now)
   const { folder, name } = file
-  // The bytes were read from another file than the scan saw, so the folder must be scanned again. An example: a folder was
-  // replaced by another, and may be put back unchanged.
+  // Another file was read than the scan saw: its folder was replaced, and may be put back unchanged.
   if (!isSameLook(file, open.look)) tx.folders.lookAgain(folder)
-  // The file may change again without a new timestamp. Then 0 is recorded as its ctime, which no file has: the next scan
-  // finds the file changed, and its bytes are read again.
+  // The file may change without a new timestamp. No file has the ctime 0, so its bytes are read again.
   const ctime = mayHideEdit(open.look.ctime, open.readAt) ? 0 : open.look.ctime
   const state = image.proof === 'none' ? 'linked' : 'synced'
   const row = {
@@ -298,8 +290,7 @@ function usesImage(
   supersede(tx, file, image, { mirror, path }, deletions, moment)
 }
 
-/** Writes that the file uses its image. This ends the file's failures, the image's wait in escrow and a wish to send the
- * file again. */
+/** The file uses its image. This ends its failures, the image's wait in escrow and a wish to send it again. */
 function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: FileRow): void {
   writeFile(tx, transition, before.state, row)
   tx.failures.clear(row.folder, row.name)

@@ -22,8 +22,7 @@ export function locationOf({ folders }: Pick<Records, 'folders'>, { folder, name
   return { mirror, path: path === '' ? name : `${path}/${name}` }
 }
 
-/** From now on the picture at a path does not use this image any more: the picture is gone or has another image. `file`: the
- * file's record, if it still tells of the version that the image shows. */
+/** The picture at a path does not use this image any more. `file`: its record, if it still tells of the image's version. */
 export function versionEnded(
   tx: Tx,
   { mirror, path }: Location,
@@ -43,9 +42,8 @@ export function versionEnded(
   })
 }
 
-/** The picture at a path uses this image from now on. The picture's version may have begun before (`began`): when the picture
- * has moved, the host held its bytes before the upload. And the image may have been recorded before its picture was there, or
- * while ledger time was ahead of the wall clock's `recorded_at`. */
+/** The picture at a path uses this image from now on. Its version may have begun before (`began`), when the picture has
+ * moved, or after, when the image was recorded before the picture was there. */
 export function versionBegan(
   tx: Tx,
   { mirror, path }: Location,
@@ -58,8 +56,7 @@ export function versionBegan(
     tx.versions.add({ ...at, since: 0, until: began, hash: null, size: null, mtime: null })
 }
 
-/** When the version at a path began: when a scan found its bytes there, or when the host had them, whichever was later.
- * `file`: the file's record until the version's bytes were known. */
+/** When the version at a path began: when a scan found its bytes, or the host had them, whichever was later. */
 export function versionStart(
   { images, meta }: Pick<Records, 'images' | 'meta'>,
   { since, ctime }: Pick<FileRow, 'since' | 'ctime'>,

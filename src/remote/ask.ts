@@ -77,9 +77,7 @@ export async function ask<T, Value>(
     },
     ...(json !== undefined && { body: Buffer.from(JSON.stringify(json)) }),
     limitMs: answerLimitMs,
-    // When an answer contains a credential, the answer certainly belongs to this request, because each credential is
-    // granted only once. A page of a listing does not say which album it shows, and the answer to a deletion does not say
-    // what was deleted.
+    // Each credential is granted once. No other answer says which album it shows, or what was deleted.
     ...(endpoint === 'upload' && { isOwn: answer => readOutcome(answer).ok }),
   }
   const send = async (onStart: () => void) => {

@@ -66,9 +66,8 @@ export function refused(
   return { remedy, endpoint, code, message: told, status }
 }
 
-/** The remedy when an upload node refuses, and so has stored nothing. A 5xx means that this node fails; a new credential may
- * lead to another node. Any other status means that the node would refuse a second try too, so no further credential is
- * asked for, because each costs quota. */
+/** An upload node has refused, and stored nothing. After a 5xx a new credential may lead to another node. Otherwise it would
+ * refuse again, and each credential costs quota. */
 function remedyAtNode(general: Remedy, status: number): Remedy {
   if (ALSO_AT_NODE.has(general)) return general
   return general === 'later' || isPassing(status) ? 'new_credential' : 'refused_by_node'
@@ -117,8 +116,7 @@ export function garbled(endpoint: Endpoint, left: Left, status: number, message:
   const failure = { ...unknown(endpoint, left), code: 'HOST_ANSWER', message, status }
   if (!OF_REQUEST.has(status)) return failure
   if (endpoint !== 'send') return { ...failure, remedy: 'later' }
-  // With this status, a proxy in front of the node refuses the picture, for example because of its size. When the proxy has
-  // read the whole picture, the node may have it too, so the remedy stays the same.
+  // With this status a proxy refuses the picture. When it has read all of it, the node may have it too.
   const remedy = left === 'all' ? failure.remedy : 'refused_by_node'
   return { ...failure, remedy, message: because('refused_by_node', { why: message }) }
 }
@@ -189,9 +187,8 @@ function unknown(endpoint: Endpoint, left: Left): { endpoint: Endpoint; remedy: 
   return { endpoint, remedy: endpoint === 'send' ? 'new_credential' : 'later' }
 }
 
-/** Whether a request without an answer may have changed something that albumd must find out about. An upload node stores no
- * picture whose last byte has not left. Listings and deletions do no harm when they are done twice, and neither does a
- * question for a credential. */
+/** Whether a request without an answer may have changed something to find out about. No node stores a picture whose last
+ * byte has not left, and twice does no harm to a listing, a deletion or a credential. */
 function mayBeDone(endpoint: Endpoint, left: Left): boolean {
   return (endpoint === 'send' && left === 'all') || (endpoint === 'create_album' && left !== 'nothing')
 }

@@ -4,19 +4,16 @@ import type { answers, CreateAlbumRequest, UploadRequest } from '../protocol/rec
 import type { Reason } from '../words/reasons.ts'
 import type { EarlierRequests } from './gate/rate-window.ts'
 
-/** The image host as the rest of albumd sees it: a plain object, so that `hostWith` can replace some of its calls. Every
- * call passes the gate. No call throws when the host fails; it answers an Outcome. When `signal` is aborted, waiting and
- * sending end, and the outcome is a failure CANCELLED. Its remedy is `cancelled`, or `find_out` when the request may have
- * been carried out. */
+/** The image host, as a plain object, so that `hostWith` can replace calls. Every call passes the gate, and answers an
+ * Outcome when the host fails. After `signal` it is CANCELLED, with the remedy `cancelled`, or `find_out` when the request
+ * may have been carried out. */
 export interface ImageHost extends Lister {
-  /** §4.1, or §4.3 with `upload_form: presign`. Waits first until the line has room for the picture, because the picture
-   * should be sent as soon as the credential is granted. Sends the request again when it has certainly not been carried
-   * out. */
+  /** §4.1, or §4.3 (`upload_form: presign`). Waits until the line has room. Sent again only when it was certainly not
+   * carried out. */
   requestUpload(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>>
   /** §4.2. Sends the picture once, and never again by itself. */
   send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>>
-  /** §4.5. Sends the request again after an outage, which does no harm, because a second deletion finds nothing. `mayGo` is
-   * asked just before each try is sent. When it says no, nothing is sent, and the remedy is `cancelled`. */
+  /** §4.5. Sent again after an outage. `mayGo` is asked just before each try; when it says no, the remedy is `cancelled`. */
   deleteImage(imageId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
   deleteAlbum(albumId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
   /** §4.6. Sends the request again only when it has certainly not been carried out. `mayGo`: as for `deleteImage`. */
@@ -33,8 +30,7 @@ export interface ImageHost extends Lister {
     signal: AbortSignal,
     take?: (chunk: Uint8Array) => void,
   ): Promise<Delivered>
-  /** The endpoints that the account can't use for now, because of the plan, the quota, the storage or the key. `untried`:
-   * also those that `unblock` opened and that no request has tried since. */
+  /** The endpoints that the account can't use for now. `untried`: also those that `unblock` opened and no request has tried. */
   blocks(untried?: 'untried'): Block[]
   /** Sends the next request in spite of a block or an outage. Its answer shows whether that is over. */
   unblock(endpoint: Endpoint): void
@@ -82,8 +78,7 @@ export type Remedy =
   | 'changed_underway'
   /** The credential expires before the whole picture is sent. The host stored nothing. Try again on a faster line. */
   | 'faster_line'
-  /** The line or the upload nodes are full with uploads that began earlier. The host stored nothing. Try again when one of
-   * these uploads has ended. */
+  /** Line or nodes are full with uploads that began earlier, and nothing was stored. Try again when one has ended. */
   | 'give_way'
   | 'cancelled'
 
@@ -98,8 +93,7 @@ export interface HostFailure {
   status?: number
   /** The endpoint is blocked, so the gate did not send the request, and answered with the failure that caused the block. */
   repeated?: true
-  /** How long the host asks to wait (Retry-After, §7). With DAILY_LIMIT_REACHED: until there is quota again. With an outage:
-   * only when this is a long time. */
+  /** How long the host asks to wait (Retry-After, §7): for the quota, or in an outage when this is long. */
   retryAfterMs?: number
   /** No byte of the request has left this machine. */
   unsent?: true
@@ -160,8 +154,7 @@ export interface PictureBody {
   bytes?: Uint8Array
   /** `bytes` with `head` before and `tail` after them, in the same memory. Null: there is no room for them. */
   framed?(head: Uint8Array, tail: Uint8Array): Uint8Array | null
-  /** Called when the host has the picture and no connection reads `bytes` any more, so that this memory may be used again.
-   * When this is never called, the garbage collector frees the memory. */
+  /** Called when nothing reads `bytes` any more, so that this memory may be used again. Else it is collected. */
   released?(): void
 }
 

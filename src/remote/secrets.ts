@@ -2,8 +2,7 @@ const LONGEST_MESSAGE = 300
 /** A part of an upload address that is shorter than this is no secret, because it is a word such as "upload". */
 const SHORTEST_CREDENTIAL = 8
 
-/** Makes text from outside fit for a log and a terminal: one line of limited length, without control characters, addresses
- * and secrets. Some hosts repeat secrets in their errors. */
+/** Makes text from outside fit for a log and a terminal: one short line without control characters, addresses and secrets. */
 export function oneLine(text: string, secrets: Iterable<string>): string {
   let clean = text
   for (const secret of secrets) clean = clean.replaceAll(secret, '***')

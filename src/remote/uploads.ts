@@ -32,8 +32,7 @@ export interface UploadsOptions {
   wall?(): Millis
 }
 
-/** How many of the latest credentials are remembered. A host may send an answer twice, and far fewer credentials are granted
- * before the second copy comes. */
+/** How many of the latest credentials are remembered. */
 const REMEMBERED = 1000
 
 /** §4.1 to §4.3: asks for credentials, and sends pictures over the line that all uploads share. */
@@ -44,9 +43,8 @@ export class Uploads {
   readonly #bandwidth: Bandwidth
   /** The place on the line of each credential that was granted and not used yet, by the credential's address. */
   readonly #granted = new Map<string, Passage>()
-  /** For each of the latest credentials, by its address, the request that it was granted to. A host, or a proxy in front of
-   * it, may send an answer twice. The second copy is then read as the answer to the next question on the same connection,
-   * and must be recognized. */
+  /** The request of each of the latest credentials, by its address. A host or proxy may send an answer twice, and the copy
+   * would be read as the answer to the next question on this connection. */
   readonly #requests = new Map<string, string>()
 
   constructor(connection: Connection, options: UploadsOptions) {
@@ -120,9 +118,8 @@ export class Uploads {
     return this.#checked(answer.value)
   }
 
-  /** Refuses a credential when one of its addresses may not be used, or when its delivery address contains the API key. When
-   * the delivery address contains the credential, it becomes null until the picture was sent, because the journal would
-   * store it. */
+  /** Refuses a credential with an address that may not be used, or a delivery address with the key. One that shows the
+   * credential is null until the picture was sent, because the journal would store it. */
   #checked(credential: Credential): Outcome<Credential> {
     const { base, apiKey } = this.#connection
     const { uploadUrl } = credential
@@ -131,8 +128,7 @@ export class Uploads {
     if (credential.cdnUrl === null) return { ok: true, value: credential }
     const cdnUrl = deliveryAddress(credential.cdnUrl, base)
     if (cdnUrl === null) return bad(badAddress('upload', 'cdn_url'))
-    // A delivery address is stored and shown, so it must not contain the key. A key as short as a word may be in it by
-    // chance.
+    // It is stored and shown. A key as short as a word may be in it by chance.
     if (cdnUrl.includes(apiKey)) return bad(ownFailure('upload', 'HOST_ADDRESS', because('address_with_key')))
     return { ok: true, value: { ...credential, cdnUrl: showsCredential(cdnUrl, uploadUrl) ? null : cdnUrl } }
   }
@@ -216,8 +212,7 @@ export class Uploads {
     return ownFailure('send', 'GAVE_WAY', because('gave_way'))
   }
 
-  /** The place on the line under which the credential was asked for. A credential without one gets a new place, without
-   * waiting. */
+  /** The place on the line of a credential. One without a place gets a new one, without waiting. */
   #passageOf({ uploadUrl }: Credential, { size }: PictureBody): Passage {
     const granted = this.#granted.get(uploadUrl)
     this.#granted.delete(uploadUrl)
@@ -246,8 +241,7 @@ class CredentialExpired extends Error {}
 
 type Answer = z.infer<typeof answers.send> | z.infer<typeof answers.sendPresigned>
 
-/** Whether an answer certainly belongs to this credential, because it names the delivery address or the id that came with
- * the credential. A refusal names neither, so after a refusal the connection is closed. */
+/** Whether an answer names the address or id that came with the credential, and so is its. A refusal names neither. */
 function isOfCredential(answer: Outcome<Answer>, { cdnUrl, imageId }: Credential): boolean {
   return (
     answer.ok && ((cdnUrl !== null && answer.value.cdn_url === cdnUrl) || answer.value.image_id === imageId)

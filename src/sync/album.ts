@@ -7,8 +7,7 @@ import type { FileRow } from '../synced/tables/files.ts'
 /** Where an image goes: an album, or null for the host's root. */
 export type Album = AlbumRow | null
 
-/** The key of an album in a map: the host's id of its parent, a slash, and the album's name. An album's name holds no slash,
- * so two albums never get the same key. */
+/** The key of an album in a map. An album's name holds no slash. */
 export function keyOf(parent: Album, name: string): string {
   return `${parent?.remote_id ?? ''}/${name}`
 }
@@ -44,9 +43,8 @@ export function isUnderWay({ journal }: Records, albums: readonly AlbumRow[]): b
 const HASH_DIGITS = 16
 const SHORTENED = /~[0-9a-f]{16}$/
 
-/** The album's name for a folder's name, at most 100 characters (§4.6). A longer name becomes its beginning, `~` and a hash
- * of the whole name. A short name that already has this form is treated in the same way, so two folders never share an
- * album. */
+/** The album's name for a folder's name, at most 100 characters (§4.6): a longer one becomes its beginning, `~` and a hash.
+ * So does a short one that looks so, for no two folders share an album. */
 export function albumNameOf(folder: string): string {
   if (folder.length <= ALBUM_NAME_MAX && !SHORTENED.test(folder)) return folder
   let prefix = folder.slice(0, ALBUM_NAME_MAX - HASH_DIGITS - 1)
@@ -55,8 +53,7 @@ export function albumNameOf(folder: string): string {
   return `${prefix}~${hash('sha256', folder).slice(0, HASH_DIGITS)}`
 }
 
-/** The names of the albums from the host's root to a folder's album: the names of the mirror's album, then a name for each
- * folder. */
+/** The names of the albums from the host's root to a folder's album. */
 export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
   return [mirrorAlbum, folder.split('/').map(albumNameOf).join('/')].flatMap(path =>
     path ? path.split('/') : [],
@@ -70,9 +67,8 @@ export function mirroredPaths({ mirrors, folders }: Pick<Synced, 'mirrors' | 'fo
     .flatMap(({ id, album }) => folders.ofMirror(id).map(({ path }) => albumPathOf(album, path)))
 }
 
-/** 1: a picture whose image is in `album` lies flat, because `album` is not the album of the picture's folder. `path`: the
- * names from the host's root to the folder's album. An empty `path` means that the folder is mirrored to the host's root
- * itself, where nothing lies flat. */
+/** 1: a picture whose image is in `album` lies flat: it is not the album of its folder. `path`: of that one; empty: the
+ * host's root itself, where nothing lies flat. */
 export function flatness({ albums }: Records, path: readonly string[], album: Album): FileRow['flat'] {
   let at = album
   for (const name of path.toReversed()) {
@@ -82,8 +78,7 @@ export function flatness({ albums }: Records, path: readonly string[], album: Al
   return path.length > 0 && at !== null ? 1 : 0
 }
 
-/** Whether the host may still carry out a DELETE of the album, or of an album above it. An image that is sent into the album
- * now would be deleted with the album. */
+/** Whether the host may still delete the album, or one above it, with all that is sent into it now. */
 export function isLeaving({ albums, unusedAlbums }: Synced, album: AlbumRow): boolean {
   for (let at: AlbumRow | undefined = album; at; at = at.parent === null ? undefined : albums.byId(at.parent))
     if (unusedAlbums.at(at.id)?.state === 'deleting') return true

@@ -1,7 +1,6 @@
 import type { Reason } from '../words/reasons.ts'
 
-/** What other machines on the same account leave to this machine. A machine claims the albums of its mirrors in a store that
- * all machines share (`account.shared`). Without a store this machine alone writes to the account: `ALONE`. */
+/** What other machines on the account leave to this machine. It claims the albums of its mirrors in a store that all share. */
 export interface Claims {
   /** Why nothing may be deleted at this moment, or null. Asked just before a DELETE leaves. */
   doubt(): Reason | null

@@ -10,8 +10,7 @@ export function momentOf({ clock, running, graceMs }: GracePort): Moment {
   return { now: clock.wall(), running: running(), graceMs }
 }
 
-/** The difference between the wall clock and the monotonic clock may change by so many milliseconds. When the difference
- * changes by more, somebody has set the wall clock. */
+/** When the wall clock minus the monotonic clock changes by more, somebody has set the wall clock. */
 const DRIFT_MS = 250
 
 /** What is known of the wall clock, in milliseconds. */
@@ -33,8 +32,7 @@ export class FileAges {
     this.#known = known
   }
 
-  /** Reads both clocks, and answers what is known of the wall clock now. Each pass ends with such a look, and records what is
-   * known: ages are asked for seldom, and a clock that was set is trusted only from the next look on. */
+  /** Reads both clocks. Each pass ends with such a look: a clock that was set is trusted only from the next look on. */
   look(clock: Clock): KnownClock {
     const now = clock.monotonic()
     const offset = clock.wall() - now
@@ -45,14 +43,12 @@ export class FileAges {
     return this.#known
   }
 
-  /** Milliseconds since `ctime` (microseconds since 1970), but at most the time for which albumd has known the wall clock
-   * not to be set. */
+  /** Milliseconds since `ctime` (microseconds), but at most since albumd knows that the wall clock was not set. */
   since(ctime: number, clock: Clock): number {
     return Math.min(this.#by(ctime, clock), clock.monotonic() - this.look(clock).setAt)
   }
 
-  /** The same, where only a clock that was seen to be set makes a doubt: what the clock did before albumd first looked in this
-   * boot is taken for right. */
+  /** The same, where what the clock did before albumd first looked in this boot is taken for right. */
   likelySince(ctime: number, clock: Clock): number {
     return this.look(clock).isFirst ? this.#by(ctime, clock) : this.since(ctime, clock)
   }
@@ -65,8 +61,7 @@ export class FileAges {
   }
 }
 
-/** Running time: how many milliseconds albumd has run, over all its starts. While a daemon runs, the time since the last
- * record counts too. */
+/** Running time: how long albumd has run, over all its starts, and since the last record while a daemon runs. */
 export function runningTime(
   { meta }: MetaReads,
   { now, running }: { now: Millis; running: boolean },
@@ -80,15 +75,13 @@ export function clockOffset(clock: Clock): number {
   return Math.round(clock.wall() - clock.monotonic())
 }
 
-/** For how many milliseconds a request that was sent may still be served: the life of an upload's credential (§8), and a
- * margin for the host's clock and for a proxy that holds requests back. */
+/** For how long a request that was sent may still be served: a credential's life (§8), and a margin for clocks and proxies. */
 export function mayArriveFor(credentialLifetimeMs: number): number {
   return credentialLifetimeMs * 1.2 + 1000
 }
 
-/** Records that the records are an older copy, or made anew. Images may have been uploaded or deleted since the copy was
- * made. Wishes to send pictures again are forgotten, because they may have been carried out since. Audits are forgotten,
- * because they have compared other albums than there are now. */
+/** Notes that the records are an older copy, or made anew. What a person asked to send again may have been sent since, and
+ * what an audit compared was other albums. */
 export function noteOlder(tx: Tx): void {
   tx.meta.set('restored', true)
   tx.meta.clear('audit_began')
@@ -98,22 +91,19 @@ export function noteOlder(tx: Tx): void {
   tx.resend.forget()
 }
 
-/** Records that the albums may hold other images than are recorded. Each album is walked before the next upload into it, and
- * an audit is due at once. */
+/** The albums may hold other images than are recorded, so each is walked before the next upload into it, and an audit is due. */
 export function noteOthersWork({ meta, contents }: Tx): void {
   meta.set('audit_slot', 0)
   contents.forget()
 }
 
-/** Records that the state was lost, or replaced by an older copy. Requests from before the loss may still arrive at the
- * host, and no record tells what they sent. So nothing is uploaded until no such request can arrive any more. `monotonic`:
- * milliseconds of this boot. */
+/** Notes that the state was lost. Requests from before may still arrive, and no record tells what they sent, so nothing is
+ * uploaded until none can arrive any more. `monotonic`: milliseconds of this boot. */
 export function noteLost({ meta }: Tx, monotonic: number): void {
   meta.set('lost_at', Math.round(monotonic))
 }
 
-/** When the state was lost, in monotonic milliseconds. Null: the state was not lost, or no request from before the loss can
- * arrive any more. */
+/** When the state was lost, in monotonic milliseconds; null once no request from before can arrive any more. */
 export function lostAt({ meta }: MetaReads): number | null {
   return meta.get('lost_at')
 }
@@ -140,11 +130,9 @@ export async function endLoss(context: EngineContext): Promise<void> {
   await synced.commit(tx => tx.meta.clear('lost_at'))
 }
 
-/** The monotonic clock begins anew with every boot of the machine, and the records hold times of this clock. After another
- * boot nobody knows how much time has passed since a recorded time. So albumd takes the recorded times as if they were now,
- * and waits in full once more. `bootId`: the name of this boot. A system that does not name its boots gives the same text
- * each time. On such a system, a monotonic clock that is behind the recorded time shows that the machine was booted again.
- * `monotonic`: milliseconds of this boot. May be called again in the same boot. */
+/** The monotonic clock begins anew with every boot, so nobody knows how much time has passed since a recorded time. It is
+ * taken as if it were now, and albumd waits in full once more. On a system that does not name its boots, a clock that is
+ * behind the recorded time shows a new boot. `monotonic`: milliseconds of this boot. */
 export function noteBoot(tx: Tx, bootId: string, monotonic: number): void {
   const { meta, journal, albums, unusedAlbums } = tx
   const [known, at] = (meta.get('boot') ?? '').split(' ')

@@ -71,8 +71,7 @@ export interface EngineContext
     DiskPort,
     EngineSettings,
     ProcessMemory {
-  /** Returns the function that looks at the folders of one root. `root`: its path. When `ended` is aborted, the function's
-   * threads end. */
+  /** Returns the function that looks at the folders of one root. Its threads end when `ended` is aborted. */
   lookAt: (root: string, ended: AbortSignal) => LookAtFolders
 }
 
@@ -112,6 +111,5 @@ export interface ProcessMemory {
 /** Looks at folders, and answers one result for each folder, in the same order. */
 export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
 
-/** Opens and hashes the picture at `path` below `root`. Throws PictureFileError when the picture can't be read now, or when
- * `cut` is aborted before the picture was read. */
+/** Opens and hashes the picture at `path` below `root`. Throws PictureFileError, also when `cut` is aborted. */
 export type OpenPictureAt = (root: string, path: string, cut: AbortSignal) => Promise<OpenPicture>

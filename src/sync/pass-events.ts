@@ -12,14 +12,12 @@ export type PassEvent =
       change: 'pending' | 'aside' | 'gone' | 'pruned'
       reason: Reason
     }
-  /** A picture is gone from the disk. Its image is deleted when the grace is over, unless something needs the image. Then its
-   * delivery address ends. */
+  /** A picture is gone from the disk. Its image, and so its address, goes when the grace is over, unless something needs it. */
   | { event: 'picture_gone'; mirror: string; path: string; cdn_url: string | null }
   | { event: 'mirror_guarded'; mirror: string; reason: Reason }
-  /** `pictures` and `bytes`: what is to be sent. `compare`: how many other pictures are only compared, and sent if their bytes
-   * are new. `quota_left`: how many more pictures may be sent today, by albumd's own count. `looks_first`: the records may lack what
-   * the host holds, so each album is listed first, and a picture that is there already is not sent. Emitted again when a scan
-   * beside the uploads has found more, with all that is still to be sent. */
+  /** `pictures` and `bytes`: what is to be sent. `compare`: how many others are compared first. `quota_left`: by albumd's
+   * own count. `looks_first`: each album is listed first, because the records may lack what the host holds. Emitted again,
+   * with all that is left, when a scan beside the uploads has found more. */
   | {
       event: 'uploads_started'
       pictures: number
@@ -56,8 +54,7 @@ export type PassEvent =
       reason: 'deleted' | 'superseded' | 'ignored'
       moved_to: string | null
     }
-  /** More images are to be deleted than the hold allows. `images`: how many images wait for a person. `pictures`: how many
-   * pictures of the mirror use an image. */
+  /** More images are to be deleted than the hold allows. `images` wait for a person; `pictures` of the mirror use an image. */
   | { event: 'deletions_held'; mirror: string; images: number; pictures: number }
   /** Many images are to be deleted, so these, and all that follow them, wait longer. `until`: ISO 8601, for a daemon if it runs on. */
   | { event: 'deletions_many'; mirror: string; images: number; pictures: number; until: string }

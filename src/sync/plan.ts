@@ -4,8 +4,7 @@ import type { FileChange } from '../records/pictures.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
 import { because, codeOf, type Reason, type ReasonCode } from '../words/reasons.ts'
 
-/** The planner: what must happen, and why, by what is recorded and what was seen. Pure: no disk, host or clock. Since when a
- * file is in a new state is null, because only the commit knows. */
+/** The planner: what must happen, and why. Pure: no disk, host or clock. Only the commit knows since when a new state is. */
 
 export interface PlanPolicy {
   deletions: Deletions

@@ -6,16 +6,10 @@ interface Place {
   folder: string
 }
 
-/** The files whose upload is under way. What is recorded after an upload is made from the record that the upload began with.
- * So a scan beside the uploads leaves this record as it is, whatever it finds, and the folder is scanned again once the
- * upload has ended.
- *
- * An example: `a.jpg` is on the way for a minute, and a person writes over it. The scan finds `a.jpg` changed and records
- * nothing of it. After the upload the record says that the first version is on the host. Then the folder is scanned again,
- * the second version is found, and it is sent too.
- *
- * An upload that ends during a scan counts as under way until the scan ends, because the scan may have looked at the file
- * before the upload has read it. */
+/** The files whose upload is under way. Their next record is made from the one that the upload began with, so a scan beside the
+ * uploads leaves that as it is, and the folder is scanned again once the upload has ended: a person writes over `a.jpg` while
+ * it is on the way, the record says that the first version is on the host, and the next scan finds the second. An upload that
+ * ends during a scan counts as under way until the scan ends, which may have looked at the file before the upload read it. */
 export class UnderWay {
   readonly #scanAgain: (mirror: string, folders: readonly string[]) => void
   /** By file, the places to scan again. */

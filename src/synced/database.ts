@@ -24,17 +24,15 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
     db.pragma('wal_autocheckpoint = 0')
     // After a large commit or a long reader has made the log longer, SQLite shortens it to so many bytes.
     db.pragma(`journal_size_limit = ${16 * 2 ** 20}`)
-    // With WAL, openSynced itself syncs the log after each commit, so SQLite need not. Some file systems do not allow WAL;
-    // then SQLite syncs each commit. With FULL it would not sync the end of its journal, and after a power cut the journal
-    // would undo the last commit.
+    // With WAL, openSynced syncs the log after each commit. Without it SQLite syncs, and FULL would leave out the end of its
+    // journal, which after a power cut would undo the last commit.
     db.pragma(`synchronous = ${mode === 'wal' ? 'NORMAL' : 'EXTRA'}`)
     db.pragma('foreign_keys = ON')
     migrate(db, file, steps)
     // The log is copied into the database when it has so many pages, and the whole process waits for that. A page that was
     // written many times is copied once.
     db.pragma('wal_autocheckpoint = 4000')
-    // The savepoints of a group commit take more than the default of 64 KiB of memory. Without this, SQLite would write
-    // them to a temporary file.
+    // The savepoints of a group commit take more than 64 KiB, for which SQLite would write a temporary file.
     db.pragma('temp_store = MEMORY')
     // Keeps 4096 KiB of pages in memory. With four times as much, a first scan of 100,000 files is no quicker.
     db.pragma('cache_size = -4096')
@@ -45,9 +43,8 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
   return db
 }
 
-/** Opens an existing database for reading, while another process may write. The database of an older albumd is copied into
- * memory and migrated there. So is a database in a folder where this process may not write, because SQLite would make files
- * beside it. Throws StateError. */
+/** Opens an existing database for reading. One of an older albumd is migrated in memory; one in a folder where this process
+ * may not write is copied there, because SQLite makes files beside it. Throws StateError. */
 export function openDatabaseToRead(file: string, steps: readonly string[] = STEPS): Db {
   const db = connect(file, { readonly: true, fileMustExist: true })
   try {
@@ -71,8 +68,7 @@ export function openDatabaseToRead(file: string, steps: readonly string[] = STEP
   }
 }
 
-/** Closes a database that was opened to read, and lets SQLite remove the log that the reader leaves. A log with changes stays,
- * for who opens the state for work. */
+/** Closes a database that was opened to read, and lets SQLite remove the empty log that the reader leaves. */
 export function closeRead(read: Db, file: string): void {
   read.close()
   if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size !== 0) return
@@ -93,8 +89,7 @@ function upToDate(image: Buffer, file: string, steps: readonly string[]): Db {
   return db
 }
 
-/** Makes the database's files readable for their owner alone. SQLite gives a new log the permissions of the database, but a
- * log that is there already may have others. */
+/** A new log gets the permissions of the database, but a log that is there already may have others. */
 function keepPrivate(file: string): void {
   const beside = [`${file}-wal`, `${file}-shm`].filter(path => existsSync(path))
   try {

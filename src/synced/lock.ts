@@ -71,8 +71,7 @@ export function stateIsLocked(file: string): boolean {
   }
 }
 
-/** The error when a lock could not be taken. When the lock's file is damaged, albumd can't tell whether another process has
- * locked the state, so a person must remove the file. */
+/** With a damaged file nobody can tell whether another process has locked the state, so a person must remove it. */
 function noLock(error: unknown, file: string): unknown {
   const code = (error as { code?: string }).code ?? ''
   return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')
@@ -101,10 +100,9 @@ function isBusy(error: unknown): boolean {
   return (error as { code?: string }).code?.startsWith('SQLITE_BUSY') ?? false
 }
 
-/** Locks a mirror's folder, so that two albumd of the same user on this machine never mirror it at once, even when each has
- * a state of its own. Nothing may be written into the folder. So the lock is a file in a private folder of the user, and
- * its name contains the mirror's device and inode. Without a private folder, only the state is locked. `taken`: why the
- * folder can't be locked when another albumd has locked it. Throws LockedError. */
+/** Locks a mirror's folder, so that two albumd of one user never mirror it at once, each with a state of its own. Nothing
+ * may be written into it, so the lock lies in a private folder, by device and inode; without one only the state is locked.
+ * `taken`: why another's can't be locked. Throws LockedError. */
 export function lockFolder(
   folder: string,
   root: Identity,

@@ -17,8 +17,7 @@ type Db = Database.Database
 /** How many copies of the database from before a migration are kept. Older copies are removed. */
 const BACKUPS = 2
 
-/** Migrates a database to this program's schema. Before, a copy of the database is made beside it. All steps run in one
- * transaction. So when a step fails, the database is unchanged. Throws StateError: STATE_NEWER, STATE_DAMAGED,
+/** Migrates a database in one transaction, after a copy was made beside it. Throws StateError: STATE_NEWER, STATE_DAMAGED,
  * STATE_NOT_MIGRATED. */
 export function migrate(db: Db, file: string, steps: readonly string[]): void {
   const version = versionOf(db, file, steps)
@@ -27,8 +26,7 @@ export function migrate(db: Db, file: string, steps: readonly string[]): void {
     refuseDamaged(db, file)
     if (!db.memory) keepBackup(db, file, steps.length)
   }
-  // Foreign keys are switched off, because a step may rebuild a table that other tables refer to. This is done before the
-  // transaction, because SQLite ignores it within one.
+  // A step may rebuild a table that others refer to. SQLite ignores this within a transaction.
   db.pragma('foreign_keys = OFF')
   try {
     db.transaction(() => takeSteps(db, file, version, steps)).immediate()
@@ -69,8 +67,7 @@ export function versionOf(db: Db, file: string, steps: readonly string[]): numbe
 export function refuseDamaged(db: Db, file: string): void {
   const found = db.pragma('quick_check(1)', { simple: true })
   if (found !== 'ok') throw damaged(file, String(found).replace(/\s*\n\s*/g, ' '))
-  // When somebody copies the database while albumd works, the copy may mix pages of two moments. Each page is then intact,
-  // but rows may be missing.
+  // A copy that was made while albumd works may mix pages of two moments, each intact.
   if (anyBrokenReference(db)) throw damaged(file, 'rows of it are missing')
 }
 
@@ -85,9 +82,8 @@ function keepBackup(db: Db, file: string, version: number): void {
   dropOldBackups(file, backup)
 }
 
-/** Writes a complete copy of a database, as it is at this moment, to `copy`. Only its owner can read the copy. `unfinished`:
- * the path in the same folder at which the copy lies until it is complete. After a failure neither file is there. Throws
- * SQLite's and Node's errors. */
+/** Writes a complete copy of a database, for its owner alone. `unfinished`: where it lies until it is complete. After a
+ * failure neither file is there. Throws SQLite's and Node's errors. */
 export function writeCopy(db: Db, unfinished: string, copy: string): void {
   rmSync(unfinished, { force: true })
   try {
@@ -125,8 +121,7 @@ export function freeName(name: string): string {
 /** All are moved together: if the log stayed, SQLite would read it into the next database. */
 const PARTS = ['-wal', '-shm', '-journal', '']
 
-/** Renames a damaged database and the files beside it, so that a new database can take its name. `now`: milliseconds since
- * 1970. Returns the new name. */
+/** Renames a damaged database and the files beside it. Returns the new name. `now`: milliseconds since 1970. */
 export function setAside(file: string, now: number): string {
   const moment = new Date(now).toISOString().replace(/\.\d+/, '').replaceAll(':', '-')
   const aside = freeName(`${file}.damaged-${moment}`)

@@ -20,9 +20,8 @@ import { StateError } from './state-error.ts'
 /** The permission bits of group and others. */
 const OTHERS = 0o077
 
-/** Makes sure that only its owner can read a file, whatever the permissions of its folder. Makes an empty file when none is
- * there, because SQLite would make one that everybody can read. Throws StateError when others can read the file and its
- * permissions can't be changed. Throws Node's errors too. */
+/** Makes sure that only its owner can read a file, which is made empty where there is none, as SQLite would make one for
+ * everybody. Throws StateError where the permissions can't be changed, and Node's errors. */
 export function makePrivate(file: string): void {
   try {
     // 'wx' opens only a new file: closing an existing one would end this process's locks on it.
@@ -44,9 +43,8 @@ export function makePrivate(file: string): void {
     )
 }
 
-/** Makes an empty file, and answers its descriptor. What root makes in the state of another user belongs to that user, as
- * SQLite's own files do. Otherwise the user's albumd could not open the state after a command of root. The file is new, and
- * the owner is set through the descriptor, because the user may put a link in the file's place at any moment. */
+/** Makes an empty file. What root makes in another user's state is that user's, who could not open it otherwise. The owner
+ * is set through the descriptor, because the user may put a link in its place at any moment. */
 function makeFile(file: string): number {
   const made = openSync(file, 'wx', 0o600)
   if (process.geteuid?.() === 0) {
@@ -56,8 +54,7 @@ function makeFile(file: string): number {
   return made
 }
 
-/** What root has put into the state of another user, such as a backup, is given to that user. A file with a second name may
- * be another file of root's, so the file stays root's. The file is opened once at most, because it is root's no more then. */
+/** What root has put into another user's state, such as a backup, is given to that user, but for a file with a second name. */
 function giveToUser(file: string): void {
   if (process.geteuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(file))

@@ -1,7 +1,6 @@
 // What queries of several tables share. Only texts and loops: a command that needs no database loads this too.
 
-/** The condition that a path lies below a folder, for a folder that is not the root. All paths below `a` lie between `a/` and
- * `a0`, because '0' follows '/' in the order of bytes. */
+/** The condition that a path lies below a folder that is not the root: between `a/` and `a0`, as '0' follows '/'. */
 export function isBelow(path = 'path', folder = '+@path'): string {
   return `${path} > ${folder} || '/' AND ${path} < ${folder} || '0'`
 }

@@ -32,8 +32,7 @@ export function explained(error: unknown, file: string): unknown {
 /** What to do about another user's file or folder of the state. */
 export const OF_ANOTHER = 'belongs to another user. Run this as the user that albumd runs as, or with sudo'
 
-/** What to do about another user's file. In this user's own folder the file may be a copy that root put back. Null: the file
- * is this user's own, or this user is root. */
+/** What to do about another user's file, in this user's own folder perhaps a copy that root put back; or null. */
 export function othersFile(file: string): string | null {
   const [uid, above] = [file, dirname(file)].map(path => statSync(path, { throwIfNoEntry: false })?.uid)
   const own = process.geteuid?.() ?? 0

@@ -49,8 +49,7 @@ type Tables = ReturnType<typeof openTables>
 /** What may be called outside a transaction: the reads of each table. Every call is synchronous. */
 export type Records = { readonly [T in keyof Tables]: Tables[T]['reads'] }
 
-/** What may be called within a transaction: writes, and reads, which see what this transaction has written. Only `commit`
- * and `commitNow` hand out a Tx, so a write outside a transaction does not compile. */
+/** What may be called within a transaction: writes, and reads that see them. Only `commit` and `commitNow` hand out a Tx. */
 export type Tx = { readonly [T in keyof Tables]: Tables[T]['reads'] & Tables[T]['writes'] }
 
 /** Single facts, for those who read nothing else. */
@@ -67,8 +66,7 @@ export interface Committer {
 
 /** The records, and the only way to change them. */
 export interface Synced extends Records, Committer {
-  /** Runs `change` in a transaction of its own at once, and returns when the change is on the disk. Use this only when the
-   * records are being opened or closed and nothing else writes. */
+  /** The same at once, for when the records are being opened or closed and nothing else writes. */
   commitNow<T>(change: (tx: Tx) => T): T
   close(): void
 }
@@ -133,9 +131,8 @@ function openLog(db: Db, syncLog: (descriptor: number) => Promise<void>) {
   }
 }
 
-/** Runs `change` in a transaction, and resolves once the transaction is on the disk. Rejects with what `change` threw. After
- * the database has failed, every call rejects with a StateError, because what albumd has in memory and what is recorded may
- * differ. */
+/** Resolves once `change` is on the disk. After the database has failed, every call rejects with a StateError, because
+ * memory and records may differ. */
 export type Commit = <T>(change: () => T) => Promise<T>
 
 interface Waiting {
@@ -147,8 +144,7 @@ interface Waiting {
 /** A group begins so long after the one before, so that the changes of eight uploads get into one. */
 const APART_MS = 2
 
-/** When so many groups in a row had a single change, a group does not wait, because nobody else would join it. But each time
- * after so many groups, one group waits, to find out whether others join by now. */
+/** After so many single changes in a row a group waits for no other, but each time after so many one does, to find out. */
 const SINGLES = 16
 
 /**
@@ -173,8 +169,7 @@ export interface GroupOptions {
   check?: () => void
   /** Syncs what was committed to the disk. Null, or left out: no sync is needed. */
   sync?: () => Promise<void> | null
-  /** Nobody goes on with these records after a change has thrown, so nothing need be undone. All changes share one
-   * transaction that never ends, because each end writes the changed pages. */
+  /** Nobody goes on after a change has thrown. All share one transaction that never ends, because each end writes pages. */
   isCopy?: boolean
   /** Calls `flush` when the group is to be committed. `singles`: how many groups in a row had a single change. */
   schedule?: (flush: () => void, singles: number) => void
@@ -197,8 +192,7 @@ export function groupCommits(
   const together = isCopy ? (work: () => void) => work() : inTransaction
   if (isCopy) db.exec('BEGIN')
 
-  /** Commits a group. Returns functions that tell each caller the result of its change; call them once the transaction is on
-   * the disk. */
+  /** Commits a group. Returns what tells each caller; call it once the transaction is on the disk. */
   const commitGroup = (group: readonly Waiting[]): (() => void)[] => {
     const settle: (() => void)[] = []
     if (failure !== null) throw failure
@@ -209,8 +203,7 @@ export function groupCommits(
           const value = isCopy ? change() : inSavepoint(change)
           settle.push(() => resolve(value as never))
         } catch (error) {
-          // After such an error SQLite may have rolled back the whole transaction. So no further change is made, because it
-          // would run outside the transaction.
+          // SQLite may have rolled back the whole transaction, so a further change would run outside of it.
           if (isOfDatabase(error)) throw error
           settle.push(() => reject(error))
         }

@@ -2,14 +2,12 @@ import { type BigIntStats, readFileSync, statSync } from 'node:fs'
 import { toDisk } from '../local/to-disk.ts'
 import { replaceFile } from './private-file.ts'
 
-/** The witness is a small file beside the database. It shows when an older copy of the database was put back. It counts how
- * often the database was opened, and an older copy was opened less often. It also holds the ctime of the database, which no
- * tool can set, and the birth of the witness itself, which no copy of the witness has. */
+/** The witness is a small file beside the database, which shows when an older copy was put back: it counts how often the
+ * database was opened, and holds its ctime, which no tool can set, and its own birth, which no copy has. */
 export interface Witness {
   /** How often the database was opened for work. */
   generation: number
-  /** What the database looked like after a clean end. Null while a process works on the database, and after an end that was
-   * not clean. */
+  /** What the database looked like after a clean end; else null. */
   closed: FileMark | null
   /** Whether intents were open in the journal at a clean end. */
   unsettled: boolean
@@ -21,8 +19,7 @@ export interface Witness {
   mark: FileMark
 }
 
-/** What shows that a file was replaced or written since. Nanoseconds and inode numbers are decimal text, because a
- * JavaScript number does not hold them exactly. */
+/** What shows that a file was replaced or written since. Decimal text, where a JavaScript number is not exact. */
 export interface FileMark {
   ino: string
   size: string
@@ -42,24 +39,21 @@ export interface Remembered {
  * cut_off: the last process did not end cleanly. restored: the database is an older copy, or another program changed it. */
 export type Verdict = 'new' | 'lost' | 'clean' | 'cut_off' | 'restored'
 
-/** Judges in which state the database is before it is opened. `database`: what the file looks like; null when it does not
- * exist or is empty. `witness`: null when there is no witness. */
+/** Judges the database before it is opened. `database`: null when there is none, or an empty one. */
 export function judge(
   { generation, witness: seen }: Remembered,
   database: FileMark | null,
   witness: Witness | null,
 ): Verdict {
   if (database === null) return witness ? 'lost' : 'new'
-  // The database remembers a witness only once the witness is on the disk, and before that nobody works with the database.
-  // So when the database remembers none, its first opening was cut off. Otherwise its witness was lost.
+  // The database remembers a witness once that is on the disk, before anybody works with it. Else the witness was lost.
   if (!witness) return seen === null ? 'cut_off' : 'restored'
   const opened = generation ?? 0
   if (opened < witness.generation) return 'restored'
   // The power was cut after the database was written and before the witness was.
   if (opened > witness.generation) return 'cut_off'
   if (witness.closed) return isAsClosed(witness.closed, database, witness.isOriginal) ? 'clean' : 'restored'
-  // Database and witness count the same, as when both were restored from one copy. But a restored witness is a new file
-  // with another inode and ctime, and the database remembers those of the old file.
+  // Both may have been restored from one copy. But a restored witness has another inode and ctime than the one remembered.
   const sawThisOne = seen?.startsWith(`${opened} `) && seen !== seenAs(witness)
   return sawThisOne ? 'restored' : 'cut_off'
 }
@@ -111,14 +105,12 @@ export function lastingMarkOf(file: string): FileMark | null {
   return markOf(file)
 }
 
-/** Which file this is. No copy is the same, not even one that is written over the file. Undefined on a disk that keeps no
- * time of birth: there Node answers 0, or the ctime, which changes when the witness gets its name. */
+/** Which file this is: no copy is the same. Undefined without a time of birth, for which Node answers 0 or the ctime. */
 function birthOf({ ino, birthtimeNs }: BigIntStats): string | undefined {
   return birthtimeNs === 0n ? undefined : `${ino} ${birthtimeNs}`
 }
 
-/** Whether the database is as it was closed. A chmod changes the ctime alone. A copy of a whole state folder that keeps the
- * times and is written over the files differs in the ctime alone, too, but its witness is a copy. */
+/** A chmod changes the ctime alone. So does a copy of the whole folder, written over the files, but its witness is a copy. */
 function isAsClosed(closed: FileMark, now: FileMark, byOriginal: boolean): boolean {
   const isSame = closed.ino === now.ino && closed.size === now.size
   return isSame && (closed.ctime === now.ctime || (byOriginal && closed.mtime === now.mtime))

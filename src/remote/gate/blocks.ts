@@ -10,9 +10,8 @@ interface Shut {
 
 const OF_ACCOUNT: ReadonlySet<Remedy> = new Set<Remedy>(['quota', 'storage', 'plan', 'key'])
 
-/** States of the account (§5, §8) that block an endpoint: quota or storage used up, an endpoint outside the plan, a refused
- * key. A request to a blocked endpoint is not sent, and gets the failure that caused the block, until somebody opens the
- * block for a try. */
+/** States of the account (§5, §8): quota or storage used up, outside of the plan, a refused key. A blocked endpoint answers
+ * with the failure that blocked it, until somebody opens it for a try. */
 export class Blocks {
   /** The blocks by endpoint. 'key': the key was refused, which blocks all endpoints that need the key. */
   readonly #shut = new Map<Endpoint | 'key', Shut>()

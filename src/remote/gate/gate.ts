@@ -36,8 +36,7 @@ export interface GateOptions {
   earlier?: EarlierRequests
   /** The wall clock, by which people are told until when the host asks to wait. Left out: the system's. */
   wall?(): number
-  /** Makes the rate window of an endpoint whose rate several machines share. Left out: each endpoint has this machine's own
-   * window. */
+  /** Makes the rate window of an endpoint that several machines share. Left out: each has this machine's own. */
   windowOf?: ((endpoint: Endpoint, limit: number, own: RateWindow) => RequestWindow) | undefined
   /** Blocks that an earlier process met. */
   blocks?: readonly Block[]
@@ -89,9 +88,8 @@ interface Turn {
   probed: readonly Outage[]
 }
 
-/** The only way to the host. Each request takes four steps: the queue of its endpoint (concurrency), the blocks of the
- * account, the outages, and the rate window. Then it is sent. When a request fails because of an outage, it is sent again,
- * if this can do no harm. */
+/** The only way to the host: a request takes the queue of its endpoint, the blocks of the account, the outages and the rate
+ * window. After an outage it is sent again, if this can do no harm. */
 export class Gate {
   readonly #options: GateOptions
   readonly #lanes: ReadonlyMap<Endpoint, Lane>
@@ -168,8 +166,7 @@ export class Gate {
     await Promise.allSettled(this.#underWay)
   }
 
-  /** Sends a request again and again until it succeeds, until it fails in a way that another try can't mend, or until the
-   * outage counts as lasting. */
+  /** Sends a request until it succeeds, fails in a way that another try can't mend, or the outage counts as lasting. */
   async #persist<T>(
     lane: Lane,
     signal: AbortSignal,
@@ -177,8 +174,7 @@ export class Gate {
     mayGo: () => boolean,
   ): Promise<Outcome<T>> {
     const { attempts } = this.#options.patience
-    // Whether an earlier try may have been carried out. Example: the answer to the first DELETE was lost, and the second
-    // DELETE is answered with NOT_FOUND. The image may be gone because of the first.
+    // An earlier try may have been carried out: NOT_FOUND to the second DELETE may come of the first.
     let inDoubt = false
     for (let tries = 1; ; ) {
       const leave = lane.window.enter?.()
@@ -191,8 +187,7 @@ export class Gate {
       const again = !outcome.ok && outcome.failure.remedy === 'later' && isOutage(outcome.failure)
       const failures = Math.max(tries, lane.outage.failures, lane.hostOutage?.failures ?? 0)
       if (!again) return outcome
-      // The outage counts every failed try, and a success sets its count to 0. When it has counted fewer failures than this
-      // request had tries, another request succeeded meanwhile.
+      // A success sets the outage's count to 0. When it is lower than this request's tries, another one succeeded meanwhile.
       if (tries > lane.outage.failures) outcome.failure = { ...outcome.failure, othersServed: true }
       if (failures >= attempts) return outcome
       tries++
@@ -223,8 +218,7 @@ export class Gate {
         const probed = waitsOut.filter(outage => outage.enter())
         return { ok: true, value: { slot: window.take(), at: now, probed } }
       }
-      // A request that has failed waits a millisecond longer, so that another request probes the host first: the host may
-      // fail for this one request alone.
+      // A request that has failed lets another one probe first: the host may fail for this one alone.
       const ended = outageMs > 0 ? AbortSignal.any([signal, this.#woken.signal]) : signal
       await clock.sleep(hasFailed ? wait + 1 : wait, ended)
     }
@@ -263,8 +257,7 @@ export class Gate {
     }
   }
 
-  /** The same outcome. A host without a free upload node is no outage while its nodes take other uploads of ours. Then there
-   * is room again when one of these uploads has ended. */
+  /** A host without a free node is no outage while its nodes take other uploads of ours: one of these will end. */
   #orFull<T>(outcome: Outcome<T>): Outcome<T> {
     if (outcome.ok || this.#lanes.get('send')!.underWay === 0) return outcome
     const { endpoint, code } = outcome.failure
@@ -341,8 +334,7 @@ export function openGate(options: GateOptions): Gate {
       window: limit === Number.POSITIVE_INFINITY ? own : (windowOf?.(endpoint, limit, own) ?? own),
       outage,
       hostOutage,
-      // A question for a credential also waits while the upload nodes fail. Each credential costs quota and expires after
-      // ten minutes (§8), so it would be wasted.
+      // Credentials are not asked for while the nodes fail: each costs quota and expires after ten minutes (§8).
       waitsOut: endpoint === 'upload' ? [...ownOutages, outages.get('send')!] : ownOutages,
       underWay: 0,
     }
@@ -364,8 +356,7 @@ export function openQueue(places: number, requestsPerSecond: number): InTurn {
   if (requestsPerSecond === Number.POSITIVE_INFINITY)
     return async (job, signal) => (signal.aborted ? null : job())
   const queue = new Bottleneck({ maxConcurrent: places, minTime: NO_MIN_TIME })
-  // Bottleneck uses `minTime` only from the second job on. The first job may start when the wall clock shows the time at
-  // which the queue was made. This empty job is the first one, so that no request is.
+  // Bottleneck uses `minTime` only from the second job on, so an empty one is the first.
   void queue.schedule(async () => {})
   return async (job, signal) => {
     if (signal.aborted) return null

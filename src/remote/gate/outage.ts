@@ -8,8 +8,7 @@ const PATIENT_MS = 60_000
 /** While one request probes the host, the other requests check this often whether the probe has ended. */
 const PROBE_POLL_MS = 250
 
-/** How long requests wait in an outage. After `attempts` failures in a row, waiting requests fail with the last failure.
- * From then on only one request at a time probes the host, after a delay of at most `maxDelayMs`. */
+/** After `attempts` failures in a row requests fail with the last one, and one at a time probes, after `maxDelayMs` at most. */
 export interface Patience {
   attempts: number
   maxDelayMs: number
@@ -66,9 +65,8 @@ export class Outage {
     this.#probing = false
   }
 
-  /** Counts the failure of a request that was sent at `sent`. `retryAfterMs`: how long the host asks to wait (Retry-After,
-   * §7); all requests wait at least so long. Requests that were under way at the same time fail together, so only the first
-   * of these failures is counted. */
+  /** Counts the failure of a request that was sent at `sent`. Those that were under way together fail together, and count
+   * once. `retryAfterMs`: all requests wait at least so long (§7). */
   failed(sent: number, now: number, failure: HostFailure, retryAfterMs: number | null): void {
     if (sent < this.#since) return
     this.#failures++
@@ -98,8 +96,7 @@ export class Outage {
   }
 }
 
-/** Milliseconds to wait after so many failures in a row: a random part ("full jitter") of a delay that doubles with each
- * failure, as §7 advises clients, and at least as long as the host asked for with `Retry-After`. */
+/** How long to wait after so many failures: a random part ("full jitter", §7) of a doubling delay, or as the host asked for. */
 export function backoffMs(
   failures: number,
   retryAfterMs: number | null,

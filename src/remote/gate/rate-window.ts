@@ -5,9 +5,8 @@ import type { AnswerHeaders } from '../http/exchange.ts'
 /** A "second" of §8 in the strictest reading: no window of one second, wherever it begins, holds more requests than the
  * limit. It has two milliseconds more, because the host's clock and ours do not run at exactly the same speed. */
 const SECOND_MS = 1002
-/** The host counts when requests arrive, but albumd knows only when a request left and when its answer came. The quickest
- * answer so far shows how long a request takes at least. When an answer took longer than the quickest one, the request may
- * have arrived later than others by the difference. The guard is for a request that is quicker than any before it. */
+/** The host counts when requests arrive, between leaving and answer. One that took longer than the quickest may have arrived
+ * later by the difference. The guard is for one that is quicker than any before. */
 const GUARD_MS = 22
 /** After so many answers, and no sooner than after a second, one of them was quick. */
 const FIRST = 10
@@ -20,8 +19,7 @@ export const WINDOW_MS = SECOND_MS + GUARD_MS
 
 /** A place in the window, for one request. */
 export interface Slot {
-  /** Whether the place was taken so long ago that it may be another machine's by now. Then the request must not leave. Left
-   * out: the place counts until its request leaves. */
+  /** Whether the place may be another machine's by now, so that the request must not leave. Left out: it counts until then. */
   isOver?(now: number): boolean
   start(now: number): void
   answered(now: number): void
@@ -37,9 +35,8 @@ export interface RequestWindow extends Pick<RateWindow, 'recent' | 'waitMs' | 'a
   enter?(): () => void
 }
 
-/** The requests of the process before this one, by a clock that all processes share. An object: the latest time at which
- * each request that may still count can have arrived. A number: nobody knows how many requests there were, and the last may
- * have been sent at this time. Null: they were sent so long ago that none counts. */
+/** The requests of the process before this one, by a clock that all share: the latest arrival of each that may still count.
+ * A number: how many is not known, and the last may be of this time. Null: none counts. */
 export type EarlierRequests = Partial<Record<Endpoint, number[]>> | number | null
 
 /** The time span within which a request has arrived at the host. */
@@ -100,8 +97,7 @@ export class RateWindow {
     }
     this.#taken++
     return {
-      /** Call this when the request is being written to its connection, at `now`. Before, the place only counts as taken,
-       * because connecting can take any time. Returns when the request can have arrived at the latest. */
+      /** Call this when the request is being written; connecting can take any time. Returns its latest possible arrival. */
       start: (now: number): number => {
         release()
         arrival.earliest = now
@@ -156,8 +152,7 @@ export function paceOf(headers: AnswerHeaders): Pace {
 /** A week. When a host asks to wait for longer, this is a mistake, and albumd waits for a week at most. */
 const RETRY_AFTER_MAX_MS = 7 * DAY_MS
 
-/** How long `Retry-After` asks to wait. It holds seconds or a date (RFC 9110, 10.2.3). A date is compared with the host's
- * own `Date` header, because the clocks of host and client may differ. */
+/** `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), which is compared with the host's own `Date`. */
 function retryAfter(value: string, hostDate: string): number | null {
   if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1000, RETRY_AFTER_MAX_MS)
   if (!value.endsWith('GMT')) return null

@@ -18,9 +18,8 @@ const ADDRESS = /^(https?:\/\/(?:[\w.~%-]+|\[[\da-f:.]+\])(?::\d+)?)([/?][!"$-~]
 const origins = new Map<string, Omit<Address, 'path'> | null>()
 const ORIGINS_MOST = 100
 
-/** Parses an address. A regular expression cuts out the path, because the URL parser would rewrite it (`..`, `\`, spaces,
- * quotes), and a credential must be used exactly as the host gave it. Null for an address with a user name, with a
- * fragment, or with characters that a request line can't contain (spaces, control and non-ASCII characters). */
+/** Parses an address. The URL parser would rewrite the path (`..`, `\`, spaces), and a credential must be used exactly as it
+ * was given. Null for one with a user, a fragment, or what a request line can't contain. */
 export function parseAddress(text: string): Address | null {
   const [, base, path = '/'] = ADDRESS.exec(text) ?? []
   if (!base) return null
@@ -50,8 +49,7 @@ export function mayBeUsed(address: Address, base: Address): boolean {
   return address.secure || (base.loopback && address.loopback)
 }
 
-/** A delivery address of the host at `base` in a form that a request can use: characters that a request line can't contain
- * (spaces, non-ASCII characters) are escaped, and a fragment is removed. Null when the address may not be used. */
+/** A delivery address of the host at `base` in a form that a request can use, escaped and without a fragment; or null. */
 export function deliveryAddress(text: string, base: Address): string | null {
   if (givenAddress(text, base)) return text
   const url = URL.parse(text)
@@ -66,8 +64,7 @@ export function givenAddress(text: string, base: Address): Address | null {
   return address && mayBeUsed(address, base) ? address : null
 }
 
-/** A whole address for `text`, which the host gave in its answer to the request for `asked`. `text` may be whole already, or
- * relative to `asked` (RFC 3986, 5.2). A path that begins with a slash is taken byte for byte. */
+/** A whole address for `text`, from the answer to the request for `asked` (RFC 3986, 5.2). A path is taken byte for byte. */
 export function wholeAddress(text: string, asked: Address): string {
   if (text.startsWith('//')) return `${URL.parse(asked.origin)?.protocol}${text}`
   if (text.startsWith('/')) return asked.origin + text

@@ -28,10 +28,8 @@ export interface HttpRequest {
   address: Address
   headers: Record<string, string>
   body?: Uint8Array | ChunkedBody
-  /** Whether the answer itself shows that it belongs to this request. Only then is the connection used for another request.
-   * A host, or a proxy in front of it, may send an answer twice, and the second copy would be read as the answer to the
-   * next request on this connection. When `isOwn` is left out, no answer shows this, and the request gets a connection of
-   * its own. */
+  /** Whether the answer itself shows that it belongs to this request: a host or proxy may send one twice, and the copy would
+   * answer the next request on this connection. Left out: none does, and the request gets a connection of its own. */
   isOwn?(answer: HttpResult): boolean
   /** The longest time from the first byte of the request to the end of the answer, in milliseconds. */
   limitMs?: number
@@ -39,13 +37,11 @@ export interface HttpRequest {
   onStart?(): void
   /** When an answer has more bytes than this, the connection is closed, and the request has failed (HOST_ANSWER). */
   answerMax?: number
-  /** Gets the bytes of an answer with the status 200 as they come. When it throws, it gets no more. Then, and for all other
-   * answers, the `body` of the result is empty. */
+  /** Gets the bytes of an answer 200 as they come, until it throws. Then, and for all other answers, `body` is empty. */
   onChunk?(chunk: Uint8Array): void
 }
 
-/** How much of the request may have reached the host. Bytes that the connection has taken may have, even if they are still
- * in a buffer. */
+/** How much of the request may have reached the host, as far as the connection has taken it. */
 export type Left = 'nothing' | 'part' | 'all'
 
 /** The headers of an answer by their names in lower case. Of a header that came more than once, the first. */
@@ -153,8 +149,7 @@ export function exchange(
         headers: { ...headers, 'content-length': String(body.length) },
         // undici takes any async iterable, although its types say Readable.
         body: watched(body.chunks) as unknown as Readable,
-        // undici's own timer would also run while we hold the next chunk back (bandwidth, a slow disk). So it is switched
-        // off, and the timer `stall` does its work.
+        // undici's own timer would also run while we hold the next chunk back; `stall` does its work.
         headersTimeout: 0,
       }
     : { headers, body: body ?? null }

@@ -54,8 +54,7 @@ export class Http {
     }
   }
 
-  /** Whether a connection still has bytes in memory to write. A host may answer before it has read the whole request. The
-   * connection then still needs the memory of the request's bytes. */
+  /** Whether a connection still needs the memory of a request: a host may answer before it has read the whole of it. */
   isWriting(): boolean {
     for (const socket of this.#sockets) if (socket.writableLength > 0) return true
     return false
@@ -164,8 +163,7 @@ function proxyOfEnvironment(): string | undefined {
 
 const asError = (error: unknown) => error as Error
 
-/** undici passes over 102 and 103, as RFC 9110 (15.2) wants of every 1xx, but ends the connection on a 100 that it has not
- * asked for. So its parser is told that this is a 102. */
+/** undici passes over 102 and 103 (RFC 9110, 15.2), but ends the connection on a 100 that it has not asked for. */
 function passOverContinue(socket: Socket & { [symbols.kParser]?: Parser }): void {
   const parser = socket[symbols.kParser]
   if (!parser) return

@@ -6,10 +6,9 @@ import { mayArriveFor } from '../clock.ts'
 import type { AlbumPort } from '../context.ts'
 import { type AlbumListings, showsItsOwn, unlistedIn } from '../listing/index.ts'
 
-/** Finds out, in one pass, which albums are gone, after the host answered NOT_FOUND. Only a listing proves that an album is
- * gone. A host may also answer NOT_FOUND because an album is too deep to hold others, or because it is late to know a new
- * album. Any other refusal may concern the picture alone. When the plan has no listings, such a refusal puts no album in
- * doubt. Otherwise a second album of the same name would be created, and would get the folder's further pictures. */
+/** Finds out, in one pass, which albums are gone. Only a listing proves it: a host may answer NOT_FOUND because an album is
+ * too deep to hold others, or because it is late to know a new one. Where the plan has no listings no album is in doubt,
+ * because a second one of its name would be created. */
 export class AlbumDoubts {
   readonly #context: AlbumPort
   readonly #listings: AlbumListings
@@ -29,8 +28,7 @@ export class AlbumDoubts {
     this.#doubted.set(remoteId, Promise.resolve())
   }
 
-  /** Puts the record of an album in doubt, at most once a pass, because a host may list an album and still answer NOT_FOUND
-   * for it. Answers whether the album must be looked for again. */
+  /** Puts the record of an album in doubt, at most once a pass. Returns whether the album must be looked for again. */
   async doubt({ remote_id, parent }: AlbumRow): Promise<boolean> {
     const { synced, contents } = this.#context
     const { albums, commit } = synced
@@ -46,9 +44,8 @@ export class AlbumDoubts {
     return albums.byRemoteId(remote_id)?.confirmed !== 1
   }
 
-  /** Puts the recorded albums in doubt that the host does not list in `parent`. Where an unknown album_id means the root,
-   * nothing else tells that an album is gone. When the plan has no listings, all stay as they are recorded. Returns what kept
-   * the host from being asked, or null. */
+  /** Puts the recorded albums in doubt that the host does not list in `parent`: where an unknown album_id means the root,
+   * nothing else tells that one is gone. Returns what kept the host from being asked, or null. */
   async doubtUnlisted(parent: Album, signal: AbortSignal): Promise<HostFailure | null> {
     const { synced, host, contents } = this.#context
     const recorded = synced.unusedAlbums.below(parent?.id ?? null).filter(({ confirmed }) => confirmed === 1)
@@ -77,9 +74,8 @@ export class AlbumDoubts {
     return null
   }
 
-  /** Whether an album is gone, after the host answered NOT_FOUND for this album, or for the creation of another album in it.
-   * An album that is still there is closed: the host creates no album in it. When the plan has no listings, the album counts
-   * as closed too. */
+  /** Whether an album is gone, after NOT_FOUND for it, or for the creation of another one in it. One that is still there, or
+   * that no listing tells of, is closed: the host creates no album in it. */
   async isGone(album: AlbumRow, failure: HostFailure, signal: AbortSignal): Promise<Outcome<boolean>> {
     if (failure.endpoint !== 'create_album')
       return (await this.doubt(album)) ? { ok: true, value: true } : { ok: false, failure }

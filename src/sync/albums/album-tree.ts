@@ -19,15 +19,13 @@ interface Place {
   recorded: AlbumRow | undefined
 }
 
-/** The albums that pictures go into. An album is created when its first image needs it. When the host lists an album of this
- * name already, the listed album is used. A tree lives for one pass, and what it has learned of the host is forgotten with
- * it. */
+/** The albums that pictures go into. One is created when its first image needs it, unless the host lists one of its name. A
+ * tree lives for one pass, and what it has learned of the host is forgotten with it. */
 export class AlbumTree {
   readonly #context: AlbumPort
   readonly #listings: AlbumListings
   readonly #doubts: AlbumDoubts
-  /** The searches and creations under way, by parent and name. Two uploads that need the same album wait for the same
-   * search. */
+  /** The searches and creations under way, by parent and name. Two uploads that need one album wait for the same search. */
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
   /** By parent and name: the failure after which this album is not asked for again in this pass. */
   readonly #refusals = new Map<string, HostFailure>()
@@ -59,8 +57,7 @@ export class AlbumTree {
     return { ok: true, value: parent }
   }
 
-  /** The album at `path`, created when it is missing. When the account's plan or the host's depth limit does not allow this
-   * album, the deepest album above it that can be had is answered. */
+  /** The album at `path`, created when it is missing, or the deepest one above it that plan and depth limit allow. */
   async find(path: readonly string[], signal: AbortSignal): Promise<Outcome<Album>> {
     let parent: Album = null
     for (const name of path) {
@@ -80,8 +77,7 @@ export class AlbumTree {
     return { ok: true, value: parent }
   }
 
-  /** Like `find`, after the host answered NOT_FOUND for the album `lost`: the album is looked for, and created when the host
-   * lists none. Without listings the album stays as it is recorded. */
+  /** Like `find`, after NOT_FOUND for the album `lost`, which is looked for. Without listings it stays as it is recorded. */
   async lookAgain(path: readonly string[], signal: AbortSignal, lost: AlbumRow): Promise<Outcome<Album>> {
     const failure = await this.#doubts.doubtAfterUpload(lost, signal)
     if (failure) return { ok: false, failure }
@@ -133,8 +129,7 @@ export class AlbumTree {
     if (begun.kind === 'made') return this.#record(place, begun.id, 'listed')
     // Another machine may have created the album since the listing was read.
     if (!claims.isOwn(path)) this.#listings.forget(parent?.remote_id ?? null)
-    // By now no earlier request for this album can arrive any more. So the listing is searched once more, and now it is
-    // final.
+    // By now no earlier request for this album can arrive any more, so the listing is final.
     const again = await this.#search(place, signal)
     const isThere = again.ok ? again.value !== undefined : again.failure.remedy !== 'plan'
     if (!isThere) return this.#make(place, begun, signal)
@@ -162,8 +157,7 @@ export class AlbumTree {
     return found ? this.#record(place, found.id, 'listed') : { ok: true, value: undefined }
   }
 
-  /** Whether an album that is listed under another name than that of `place` is the album of another folder, or may be it
-   * where none is recorded for that folder. */
+  /** Whether an album that is listed under another name is that of another folder, or may be it where none is recorded. */
   #isWantedBy({ id, name: listed }: ListedAlbum, { parent, name }: Place): boolean {
     const { synced } = this.#context
     const above = albumNames(synced, parent?.id ?? null)
@@ -231,8 +225,7 @@ export class AlbumTree {
       begun.mayGo,
     )
     if (!created.ok) {
-      // When the answer was lost, the host may have created the album. The intent stays open, so that no second album of
-      // this name is created.
+      // The host may have created the album. The intent stays open, so that no second one is.
       const mayArrive = created.failure.remedy === 'find_out'
       if (!mayArrive) await begun.ended(null)
       if (!mayArrive) await commit(tx => tx.journal.close(intent))
@@ -244,8 +237,7 @@ export class AlbumTree {
     }
     const { id } = created.value
     await begun.ended(id)
-    // A host that changes names may answer with an older album, whose name is what this name becomes. The older album may
-    // hold images.
+    // A host that changes names may answer with an older album, which may hold images.
     const wasThere =
       synced.albums.byRemoteId(id) || (await this.#listings.showed(parent?.remote_id ?? null, id))
     if (wasThere) return this.#record(place, id, 'listed')
@@ -305,8 +297,7 @@ function cannotBeMade({ endpoint, remedy, code }: HostFailure, parent: Album): b
   return remedy === 'plan' || remedy === 'change_request' || here
 }
 
-/** After a failure with one of these remedies, the album is not asked for again in the same pass, because the host would
- * refuse again, or create a second album of this name. */
+/** After a failure with one of these remedies the album is not asked for again in the same pass. */
 const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'gone', 'find_out'])
 
 /** A failure with one of these remedies may mean that there is an album of this name already. */
@@ -319,8 +310,7 @@ function inDoubt(message: Reason): HostFailure {
 /** The code for an album that may or may not have been created. Its pictures wait. Pictures of other albums go on. */
 export const ALBUM_IN_DOUBT = 'ALBUM_IN_DOUBT'
 
-/** Chooses between albums of the same name. The order is: the recorded album, the album with most images, the album with
- * most albums in it, the oldest album. */
+/** Of albums of one name: the recorded one, the one with most images, with most albums in it, the oldest. */
 function choose(twins: readonly ListedAlbum[], recorded: string | undefined): ListedAlbum | undefined {
   const [best] = twins.toSorted(
     (a, b) => b.image_count - a.image_count || b.sub_count - a.sub_count || dateOf(a) - dateOf(b),
@@ -333,13 +323,11 @@ function dateOf({ created_at }: ListedAlbum): number {
   return Date.parse(created_at.replace(/[+-]\d\d$/, '$&:00'))
 }
 
-/** When a look did not show the image, the next look comes so many milliseconds later, because a look walks everything, and
- * a host may be late to list the image. */
+/** The next look comes so much later, because each walks everything, and a host may list late. */
 const NEXT_LOOK_MS = 60_000
 
-/** A picture that is uploaded without an album lands in the account's default album, when the account has one (§4.1). No
- * answer of the host names the default album. So the first upload without an album goes alone, and then all albums are
- * walked to see where its image is. */
+/** A picture that is uploaded without an album lands in the account's default album (§4.1), which no answer names. So the
+ * first such upload goes alone, and then all albums are walked to see where its image is. */
 export class DefaultAlbum {
   #canNotKnow = false
   /** The ids of images that were uploaded without an album and are not listed yet. */

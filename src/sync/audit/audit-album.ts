@@ -60,8 +60,7 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
   return { findings, inPlace, missing, elsewhere, instead, altered }
 }
 
-/** The findings about unrecorded images. One that may be a missing picture goes into `instead`: a person might delete a
- * copy. */
+/** The findings about unrecorded images. One that may be a missing picture goes into `instead`: it is no copy to be deleted. */
 function judgeUnrecorded(
   unrecorded: readonly ListedImage[],
   { inPlace, missing, instead }: Record<'inPlace' | 'missing', ImageRow[]> & { instead: Map<number, string> },
@@ -135,8 +134,7 @@ function printed({ size, width, height }: ListedImage): string {
 /** Files without pixels or with several pictures: hosts differ in the dimensions that they read (§4.1). */
 const NO_FIXED_DIMENSIONS: ReadonlySet<string> = new Set(['image/svg+xml', 'image/tiff', 'image/x-icon'])
 
-/** Whether a file needs an image of the same name and bytes in the same album. Without one, the image may be there on
- * purpose: a mirror keeps images, or a person has discarded its deletion. */
+/** Whether a file needs an image of the same name and bytes in the same album. Else this one may be kept there on purpose. */
 function isTwin(image: ImageRow, inPlace: readonly ImageRow[], { isNeeded }: AuditRecords): boolean {
   if (image.proof === 'none' || isNeeded(image)) return false
   return inPlace.some(
@@ -200,8 +198,7 @@ export function recordsOf(
   }
 }
 
-/** Whether albumd deleted this image and the host still holds it. An image uploaded later may have the same id, where ids
- * are made from bytes. */
+/** Whether albumd deleted this image and the host still holds it, and not a later one of the same id. */
 export function isLeftOver({ deleted }: Synced, { id, time }: ListedImage): boolean {
   const at = deleted.at(id)
   return at !== undefined && time !== undefined && Date.parse(time) <= at

@@ -28,8 +28,7 @@ export interface Repairs {
   stopped: HostFailure | null
 }
 
-/** Records that the images of `gone` findings are lost, after their albums were walked again. Changes nothing on the host;
- * the next pass uploads them. */
+/** Notes that the images of `gone` findings are lost, after another walk. The next pass uploads them. */
 export async function repairGone(context: AuditContext, { stop, cut }: Interruption): Promise<Repairs> {
   const { synced } = context
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
@@ -93,8 +92,7 @@ async function lookForMissing(
   return listingChanges
 }
 
-/** Deletes the images of `twice` findings that are albumd's own. Each album is walked once more. More than `most` are left
- * alone. `mayGo` is asked before each deletion. */
+/** Deletes the images of `twice` findings that are albumd's own, after another walk; none where they are more than `most`. */
 export async function deleteTwice(
   context: AuditContext,
   most: number,
@@ -143,8 +141,7 @@ async function deleteOne(
   return null
 }
 
-/** A record names its id, or albumd deleted it before; what only looks alike is another person's. `shown`: as it is listed
- * now. */
+/** A record names its id, or albumd deleted it before. `shown`: as it is listed now. */
 export function isOurs(synced: Synced, remote_id: string, shown?: ListedImage): boolean {
   if (synced.images.byRemoteId(remote_id) !== undefined) return true
   return shown ? isLeftOver(synced, shown) : synced.deleted.at(remote_id) !== undefined

@@ -44,8 +44,7 @@ export interface AuditReport {
 /** An audit that began longer ago than this is not continued. A new audit begins instead. */
 const STALE_MS = 7 * DAY_MS
 
-/** Walks every album that holds recorded images, that albumd created, or that is at or below a mirror's, and records the
- * differences. Changes nothing on the host. Nothing may upload or delete meanwhile. */
+/** Walks every album that holds recorded images, is albumd's, or lies at or below a mirror's. Nothing may upload meanwhile. */
 export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Promise<AuditReport> {
   const { synced, clock } = run
   const began = await begin(run, cut)
@@ -164,8 +163,7 @@ function youngFor(
   return Math.max(0, credentialLifetimeMs - ages.since(recorded_at * 1000, clock))
 }
 
-/** For how many milliseconds more nobody can tell whether an unlisted image is gone: a young one may be listed late, and
- * the host may have named no delivery address to ask. */
+/** For how much longer nobody can tell whether an unlisted image is gone: it is young, and has no address to ask. */
 export function unsureFor(context: Omit<AuditContext, 'synced'>, image: ImageRow): number {
   return image.cdn_url === null ? youngFor(context, image) : 0
 }
@@ -221,8 +219,7 @@ export async function lookAtAlbum(
   return walk.ok && look.kind === 'unknown' ? shown : look
 }
 
-/** The images of the root, and those of other albums that are recorded there: an upload without an album lands in the
- * account's default album (§4.1), and while that is not known, the root is recorded. */
+/** The images of the root, and of those that are recorded there while the default album (§4.1) is not known. */
 async function lookEverywhere({ synced, host }: HostPort, signal: AbortSignal): Promise<AlbumLook> {
   const recorded = synced.images.inAlbum(null)
   const look = lookOf(await walkEverything(host, signal), recorded)
@@ -232,8 +229,7 @@ async function lookEverywhere({ synced, host }: HostPort, signal: AbortSignal): 
   return { ...look, images }
 }
 
-/** What walks of an album show. When all `recorded` images are listed, the look is `whole`, although the host may count
- * more. */
+/** What walks of an album show: `whole` too when all `recorded` images are listed, whatever the host counts. */
 export function lookOf(walk: Outcome<WholeWalk>, recorded: readonly ImageRow[] | null = null): AlbumLook {
   if (!walk.ok) {
     const { failure } = walk

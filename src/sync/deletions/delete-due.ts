@@ -12,12 +12,9 @@ import { deleteImages } from './delete-images.ts'
 import { doubtAbout, weighDeletions, whyNoDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
 
-/** Deletes the images whose grace is over. First everything is scanned a second time, because a picture may have moved into
- * a folder that the first scan had looked at before. The second scan finds the picture there, and the picture is uploaded
- * before its old image is deleted. When only the second scan found a picture missing, its image waits for the next pass.
- *
- * A person who has failures tried again has not asked to delete anything. So the task `retry` deletes only what the host
- * has refused to delete before. */
+/** Deletes the images whose grace is over. First everything is scanned again, because a picture may have moved into a folder
+ * that was looked at before, and it is uploaded before its old image goes. What only the second scan found missing waits for
+ * the next pass. The task `retry` deletes only what the host has refused to delete before. */
 export async function deleteDueImages(
   context: EngineContext,
   pass: Pass,
@@ -61,8 +58,7 @@ export async function deleteDueImages(
   }
 }
 
-/** Keeps for good the images of a mirror that waited for their deletion, because the mirror was set to keep images
- * meanwhile. */
+/** The mirror was set to keep images meanwhile, so those that waited for their deletion stay for good. */
 async function keepAll({ synced, clock }: EngineContext, { row }: ScannedMirror): Promise<void> {
   const images = synced.escrow.ofMirror(row.id).map(({ image }) => image)
   if (images.length > 0) await synced.commit(tx => kept(tx, images, clock.wall()))

@@ -16,8 +16,7 @@ import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send
 
 type DeletionContext = Pick<EngineContext, 'clock' | 'claims' | 'running' | 'emit'> & DeliveryPort
 
-/** What decides about the deletions of one mirror. `known`: the images that the pass may delete, and that were in escrow
- * before everything was scanned again. */
+/** What decides about the deletions of one mirror. `known`: what may go, and was in escrow before the second scan. */
 export interface DeletionRun {
   mirror: { id: number; folder: string }
   disk: DiskCheck
@@ -40,8 +39,7 @@ export function endsDeletion(why: Reason): boolean {
 /** A deletion that the host refused is tried again after so many milliseconds of running time. */
 const POSTPONED_MS = HOUR_MS
 
-/** Deletes the images of a mirror whose grace is over, one by one. An image stays when there is a reason for it. Returns the
- * host's failure that ended the deletions early, or null. */
+/** Deletes the images of a mirror whose grace is over, one by one. Returns the host's failure that ended it early, or null. */
 export async function deleteImages(
   context: DeletionContext,
   run: DeletionRun,
@@ -74,8 +72,7 @@ export async function deleteImages(
   return null
 }
 
-/** Whether an image may be deleted in this pass: its grace is over, the pass means it, and it was in escrow before everything
- * was scanned again. */
+/** Whether its grace is over, the pass means it, and it was in escrow before everything was scanned again. */
 function isDue(
   { running }: Pick<EngineContext, 'running'>,
   { known, began }: Pick<DeletionRun, 'known' | 'began'>,
@@ -106,9 +103,8 @@ async function whyStays(
   return notProved ?? (image.proof === 'none' ? whyImageStays(context, image, disk) : null)
 }
 
-/** Why an image may belong to another person, or null. The host has once answered with another address than its credential
- * promised (`promises_broken`). So it may have answered an upload with another person's image of equal bytes. Such an image
- * is not listed in the album that the upload went to. */
+/** Why an image may belong to another person, or null. Where `promises_broken`, the host may have answered an upload with
+ * another person's image of equal bytes, which is not listed in the album of the upload. */
 async function whyAnothers(
   { synced, host, running }: DeletionContext,
   { state }: EscrowRow,
@@ -146,9 +142,8 @@ async function verifyMoves(context: DeletionContext, image: ImageRow, signal: Ab
     if (linked !== null && linked !== image.id) await verifyLink(context, images.byId(linked)!, signal)
 }
 
-/** Why an image that was only linked may not be deleted, or null. The bytes of the image are compared first. When they
- * differ from the file's bytes, the record of the image is deleted. When they can't be compared, a person must approve the
- * deletion. */
+/** Why an image that was only linked may not be deleted, or null. Its bytes are compared; where they can't be, a person
+ * approves. */
 async function whyUnproved(
   context: DeletionContext,
   { state }: EscrowRow,

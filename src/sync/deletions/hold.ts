@@ -118,8 +118,7 @@ export function whyNoDeletions(
   return claims.doubt() ?? doubtAbout(synced, policies)
 }
 
-/** Why nothing of any mirror may be deleted now, or null. When the root of one mirror is in doubt, a picture of another
- * mirror may have moved into it. */
+/** Why nothing may be deleted now, or null: a picture of another mirror may have moved below a root that is in doubt. */
 export function doubtAbout({ mirrors }: Synced, policies: readonly { folder: string }[]): Reason | null {
   for (const { folder } of policies) {
     const guard = mirrors.of(folder)?.guard

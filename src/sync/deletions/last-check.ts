@@ -25,15 +25,13 @@ export class LastCheck {
   #doubtOf({ policy, identity, row, mounts }: ScannedMirror): Reason | null {
     if (row.guard !== null) return row.guard
     const lost = mounts.find(path => !isMount(this.#disk, policy.folder, path))
-    // The root is checked after the mounts. When another root is there by then, the mounts were perhaps looked for below
-    // the wrong root, so this reason is answered first.
+    // The root is checked after the mounts, which were perhaps looked for below the wrong one.
     if (!isSameRoot(this.#disk, policy.folder, identity))
       return because('root_replaced', { folder: policy.folder })
     return lost === undefined ? null : because('mount_gone', { path: lost })
   }
 
-  /** Why the root or a mount of any mirror is in doubt, so that nothing may be deleted now; or null. All mirrors are asked,
-   * because a picture may have moved to another mirror. */
+  /** Why the root or a mount of any mirror, into which a picture may have moved, is in doubt; or null. */
   doubt(): Reason | null {
     if (this.#unseen !== null) return because('location_unseen', { path: this.#unseen })
     for (const mirror of this.#mirrors.values()) {
@@ -74,8 +72,7 @@ export class LastCheck {
     return this.#isThere(this.#mirrors.get(mirror)!, path) ? because('file_there_again', { path }) : null
   }
 
-  /** Whether something is at a path. On a disk that ignores case, `a.png` is found although the file is called `A.png` now.
-   * Then the answer is no. */
+  /** Whether something is at a path, and not under another name, on a disk that ignores case. */
   #isThere({ policy: { folder } }: ScannedMirror, path: string): boolean {
     const at = `${folder}/${path}`
     const there = whetherThere(this.#disk, at)

@@ -20,8 +20,7 @@ export interface Deletion {
   /** Why the deletion must not be done, or null. Asked just before the request leaves: the gate may have held the request
    * back for minutes, and a picture may have come back meanwhile. */
   whyNot(): Reason | null
-  /** Whether the host does not list the target any more. Asked after a refusal of this one: §4.5's NOT_FOUND is not what every
-   * host answers when the target is gone. Left out: such a refusal says nothing. */
+  /** Whether the host does not list the target any more, after a refusal: not every host answers §4.5's NOT_FOUND then. */
   isGone?(): Promise<boolean>
   /** Records that the host does not hold the target any more. */
   done(tx: Tx): void
@@ -29,12 +28,9 @@ export interface Deletion {
   notDone(tx: Tx, refusal: HostFailure): void
 }
 
-/** Sends a DELETE. No other function deletes: deletions of images and of empty albums, and the audit's repair all
- * come here. Returns null when the host does not hold the target any more, or else the host's refusal.
- *
- * First the intent is recorded. Then the request waits in the gate. Just before the request leaves, this machine must still
- * have its claim on its albums, and `whyNot` is asked. When the answer is lost, the host may have done the deletion. So the
- * intent stays open, and the deletion is repeated later. */
+/** Sends a DELETE; nothing else does. Returns null when the host does not hold the target any more, or its refusal. First
+ * the intent is recorded. When the answer is lost, the host may have done it, so the intent stays open, and the deletion is
+ * repeated. */
 export async function sendDelete(
   { synced, host, claims }: Pick<EngineContext, 'synced' | 'host' | 'claims'>,
   { target, intend, whyNot, isGone, done, notDone }: Deletion,

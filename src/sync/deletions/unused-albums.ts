@@ -23,9 +23,8 @@ const LEFT_ALONE_MS = HOUR_MS
 
 type AlbumPass = Pick<Pass, 'mirrors' | 'interruption' | 'task' | 'stopped'>
 
-/** Deletes albums that albumd created and that nothing needs, deepest first. Each album is deleted after two complete walks
- * that showed nothing in it, because the host may be late to list a picture that another person put there. Called at the
- * end of a pass. */
+/** Deletes albums that albumd created and that nothing needs, deepest first, each after two complete walks that showed
+ * nothing in it: the host may be late to list another person's picture. */
 export async function deleteUnusedAlbums(
   context: AlbumContext,
   { mirrors, interruption, task, stopped }: AlbumPass,
@@ -52,9 +51,8 @@ export async function deleteUnusedAlbums(
   }
 }
 
-/** Finds out what became of deletions of albums whose answer was lost, and repeats those of empty albums. Until the host has
- * answered, nothing is uploaded into such an album, because the host may carry out the first request late and delete what
- * was uploaded. Called at the start of a pass. */
+/** Finds out what became of deletions of albums whose answer was lost. Until then nothing is uploaded into such an album,
+ * because the host may carry out the first request late. */
 export async function recoverAlbumDeletions(
   context: AlbumContext,
   { mirrors, interruption: { stop, cut }, task, stopped }: AlbumPass,
@@ -112,9 +110,7 @@ async function advance(
   return null
 }
 
-/** Records that the host does not know the album. When a deletion of the album got no answer (`deleting`), it was done.
- * Otherwise somebody else may have deleted the album, so its record is put in doubt, and the next search looks for the
- * album. */
+/** The host does not know the album: it was deleted where `deleting`. Otherwise its record is put in doubt. */
 async function recordUnknown(
   { synced, clock, contents }: AlbumContext,
   album: AlbumRow,
@@ -170,9 +166,8 @@ interface FolderlessAlbum {
   path: string[]
 }
 
-/** Those of the albums that no folder needs, deepest first. An album must meet four conditions: it lies below the album of
- * exactly one mirror, this mirror does not keep images, no mirror's own album lies in it, and no recorded folder is mirrored
- * to it. The albums of a mirror that was taken out of the config are kept. */
+/** Those of the albums that no folder needs, deepest first: below the album of exactly one mirror, which is in the config
+ * and does not keep images, with no mirror's own album in it, and without a recorded folder. */
 function folderlessAlbums(
   synced: Synced,
   policies: readonly MirrorPolicy[],

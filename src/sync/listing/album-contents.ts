@@ -13,10 +13,9 @@ import { listingChanges, plainName, type Walk, walkEverything, walkWhole } from 
 /** A listed image that no record names. `album`: the row of its album; null is the root. */
 export type UnrecordedImage = ListedImage & { album: number | null }
 
-/** The unrecorded images of albums. When the state is new, or was put back from an earlier copy, a picture may be on the
- * host although no record says so, and sending the picture would make a second image. So before the first upload into an
- * album since the process started, the album's count on the host is compared with the records. When the count differs from
- * the records, the whole album is walked. */
+/** The unrecorded images of albums. With new records, or an older copy, a picture may be on the host although no record says
+ * so, and would be sent twice. So before the first upload into an album the host's count is compared with the records, and
+ * where it differs the whole album is walked. */
 export class AlbumContents {
   /** For each album, the look at it, or the look that is under way. The keys are rows of albums; 0 is the root. */
   readonly #looks = new Map<number, Promise<Outcome<void>>>()
@@ -188,8 +187,7 @@ function withoutList(synced: Synced, failure: HostFailure): Outcome<void> {
   return { ok: true, value: undefined }
 }
 
-/** Images that no record names. Hosts may list for a while what albumd deleted, so that is left out; so is what is only
- * promised. */
+/** Images that no record names, without what albumd deleted, which may be listed for a while, and what is only promised. */
 export function unrecordedIn<Image extends ListedImage>(
   { images, deleted }: Synced,
   listed: readonly Image[],
@@ -207,8 +205,7 @@ export function namesAreKept({ images }: Synced, listed: readonly ListedImage[])
   })
 }
 
-/** Records the albums that hold the walk's images, and those above. Returns their rows by the host's ids; null is the
- * root. */
+/** Records the albums that hold the walk's images, and those above. Returns their rows by the host's ids; null: the root. */
 export function recordAlbums(tx: Tx, walk: Walk): Map<string | null, number | null> {
   const rows = new Map<string | null, number | null>([[null, null]])
   const byId = new Map(walk.albums.map(album => [album.id, album]))

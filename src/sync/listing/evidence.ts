@@ -95,8 +95,7 @@ export interface Features extends OwnFeatures {
   size: number
 }
 
-/** Whether a listed image can be this picture. What is not shown rules nothing out. False: the host changes names, or lists
- * the sizes of what it has made of pictures. */
+/** Whether a listed image can be this picture. What is not shown, or `false`, rules nothing out. */
 export function canBe(
   listed: ListedImage,
   picture: Features,

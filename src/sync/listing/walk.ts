@@ -31,8 +31,7 @@ const TRIES = 3
 const QUIET_WALKS = 5
 const WALKS_MOST = 20
 
-/** Reads every page of an album; null is the root. Albums may be on any page (§4.4 does not show which). A page with
- * nothing new ends the walk, because a wrong `total_pages` could have no end. More entries than `most` fail the walk. */
+/** Reads every page of an album; null is the root. A page with nothing new ends the walk, because `total_pages` may be wrong. */
 export async function walkAlbum(
   host: Lister,
   album: string | null,
@@ -70,8 +69,7 @@ const unclear = { remedy: 'later', endpoint: 'list', code: 'HOST_LISTING' } as c
 const withoutEnd: HostFailure = { ...unclear, message: because('listing_endless', { most: ENTRIES_MOST }) }
 export const listingChanges: HostFailure = { ...unclear, message: because('listing_changes') }
 
-/** Whether a listing shows an image or an album that is recorded in this album. Then it is the album's, and not that of the
- * root, which some hosts list in place of an album that is gone. */
+/** Whether a listing shows what is recorded in this album. Some hosts list the root in place of an album that is gone. */
 export function showsItsOwn(
   { images, albums }: Records,
   { id }: AlbumRow,
@@ -83,8 +81,7 @@ export function showsItsOwn(
   )
 }
 
-/** The albums of these ids that the host does not list in `parent`; null is the root. Most hosts show all albums on the first
- * page, so one request tells. */
+/** The albums of these ids that the host does not list in `parent`. Most hosts show all albums on the first page. */
 export async function unlistedIn(
   host: Lister,
   parent: string | null,

@@ -20,8 +20,7 @@ export async function reviewAccount(context: EngineContext, pass: Pass): Promise
   }
 }
 
-/** Asks the host with a new key, and with a key that it refused before, once the key may be tried again. Otherwise nobody
- * would know whether the host accepts the key until something else is asked. */
+/** Asks the host with a new key, or one that it refused before: nobody else would know of it until something is asked. */
 async function tryKey(
   { host }: EngineContext,
   { isKeyNew = false, interruption }: Pass,
@@ -64,8 +63,7 @@ export function triedAgainAt(
   return said_at + ((remedy && tryAgainAfterMs(remedy, allowance)) ?? RETRY_MS)
 }
 
-/** How many milliseconds after a refusal an endpoint is tried again. Null: something else decides. The upload queue asks
- * about a used-up quota, and the gate waits for the end of an outage. */
+/** How long after a refusal an endpoint is tried again. Null: the upload queue (quota) or the gate (outage) decides. */
 function tryAgainAfterMs(remedy: Remedy, { probeEveryMs }: Allowance): number | null {
   if (remedy === 'key') return HOUR_MS
   return remedy === 'plan' || remedy === 'storage' ? probeEveryMs : null

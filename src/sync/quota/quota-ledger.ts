@@ -24,8 +24,7 @@ export class QuotaLedger {
     return readQuota(synced, allowance, clock.wall(), others)
   }
 
-  /** Whether pictures may be sent.
-   * probe: one picture may be sent, to ask whether the host grants credentials again. */
+  /** Whether pictures may be sent. probe: one, to ask whether the host grants credentials again. */
   state(): 'open' | 'probe' | 'exhausted' {
     const { exhausted } = this.read()
     if (exhausted === null) return 'open'

@@ -38,8 +38,7 @@ export interface QuotaState {
   ends: Millis
   /** How many credentials the host issued on the day that began at `began`. */
   used: number
-  /** Null while there is quota. `since`: when the host first said that the quota is used up. `ask`: when to ask next.
-   * `resumes`: when there is quota again at the latest; null: this is not known. */
+  /** Null while there is quota. `since`: the first refusal. `ask`: when to ask next. `resumes`: null: not known. */
   exhausted: { since: Millis; ask: Millis; resumes: Millis | null } | null
   /** Whether `ends` follows from the config or from the time at which the quota last opened again. */
   isDayKnown: boolean
@@ -87,17 +86,15 @@ export function readQuota(
   return { began: current, ends: beginningAfter(days, now), used, exhausted: null, isDayKnown }
 }
 
-/** Whether the host said that the quota is used up long before albumd reached the limit. Then the host allows less than the
- * config says, or something else uses the account too. Of a limit that the config has got since then, the host has said
- * nothing yet. */
+/** Whether the host said long before the limit that the quota is used up: it allows less, or something else uses the
+ * account. Of a limit that is new since then it has said nothing. */
 export function isUsedUpEarly(
   { account, meta }: Records,
   { limit, days }: Allowance,
   { used, exhausted }: QuotaState,
 ): boolean {
   if (exhausted === null || limit !== (meta.get('quota_limit') ?? limit)) return false
-  // Where the config names no day, the host may count two days together, or free the quota of 24 hours bit by bit. So the
-  // last two days are counted.
+  // Without a day the host may free the quota bit by bit, so the last two days are counted.
   const sent = days ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
   return sent < limit * OWN_SHARE
 }
@@ -124,8 +121,7 @@ function end(
 /** How many uploads a measurement of the pace needs. */
 const UPLOADS_NEEDED = 20
 
-/** The pace in pictures a second, after `uploaded` pictures in `ms` milliseconds. `before`: the pace that was measured
- * before, which weighs as much as the new one. Null: too few pictures were uploaded to measure the pace. */
+/** The pace in pictures a second; the one `before` weighs as much. Null: too few pictures to tell. */
 export function rateOf(uploaded: number, ms: number, before: number | null): number | null {
   if (uploaded < UPLOADS_NEEDED || ms <= 0) return null
   const rate = (uploaded * 1000) / ms

@@ -26,8 +26,7 @@ export interface Doubt {
   why: Reason
 }
 
-/** Whether a folder below a root is a mount point now: its device differs from its parent's device, or the system lists it
- * as a mount point. When a folder was moved together with its mount, nothing is mounted at the old path. */
+/** Whether a folder below a root is a mount point now: by its device, or by the system's list. */
 export function isMount(disk: Disk, root: string, path: string): boolean {
   const at = `${root}/${path}`
   try {
@@ -39,9 +38,8 @@ export function isMount(disk: Disk, root: string, path: string): boolean {
   }
 }
 
-/** Whether another disk is mounted at a mount point than before. When no disk was mounted before, the disk is another disk
- * too, because it may hide the folder's pictures. Two file systems without birth times (FAT) may look the same. So in the
- * end the known files decide. */
+/** Whether another disk is mounted at a mount point than before, or at a folder that was none. File systems without birth
+ * times (FAT) may look alike, so in the end the known files decide. */
 export function isAnotherDisk(
   disk: Disk,
   synced: Synced,
@@ -106,8 +104,7 @@ export class MountDoubts {
     return { folder, code: 'FOLDER_UNMOUNTED', why: because(code, { folder: at }) }
   }
 
-  /** The doubt about a folder that its parent does not list, or null. Its pictures may be on a disk that was mounted at this
-   * folder or below it. */
+  /** The doubt about a folder that its parent does not list, because a disk was mounted there or below; or null. */
   missing(folder: FolderRow): Doubt | null {
     const mount = this.#known.from(folder.path).find(below => below.mount === 1)
     return mount ? this.#unmounted(folder, mount) : null
@@ -126,11 +123,9 @@ export class MountDoubts {
 /** An editor may save a file by deleting it and writing it again. So many milliseconds later, the file is there again. */
 const BACK_SOON_MS = 10_000
 
-/** Remembers ignore files that were found gone, alone or with their folder. Without its ignore file, everything that it hid
- * would be published. So albumd believes that an ignore file is gone only when a later pass, at least ten seconds later,
- * does not find it either. Two passes alone prove nothing, because passes may follow each other at once. An example: an
- * editor saves `.albumdignore` by deleting it and renaming a new file to its place. A scan in between sees no ignore file,
- * and nothing in this folder is uploaded until the file is back. */
+/** Remembers ignore files that were found gone, alone or with their folder: all that one hid would be published. One is gone
+ * when a later pass, at least ten seconds later, does not find it either. An editor may save it by deleting it and renaming
+ * a new file to its place; nothing of the folder is uploaded until it is back. */
 export class VanishedRules {
   readonly #clock: Stopwatch
   /** When each ignore file was found gone, by mirror and path, because the folder may lose its row meanwhile. */
@@ -152,8 +147,7 @@ export class VanishedRules {
     if (folder.ignore_text !== null) this.#note(folder)
   }
 
-  /** The folder's ignore file as it was found. `vanished`: the folder had an ignore file, and it may come back at any
-   * moment. */
+  /** The folder's ignore file as it was found. `vanished`: it was there, and may come back at any moment. */
   judge({ folders }: Tx, folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile | { vanished: true } {
     if ('text' in ignoreFile && ignoreFile.text !== null) this.#foundGone.delete(keyOf(folder))
     const isJustGone = this.#foundGone.has(keyOf(folder))

@@ -60,8 +60,7 @@ export class EmptiedFolders {
     })
   }
 
-  /** The emptied folders, each with its doubt. Null in the place of a doubt: the folder's pictures have moved. `root`: the
-   * mirror's folder. */
+  /** The emptied folders, each with its doubt, or null where its pictures have moved. `root`: the mirror's folder. */
   settle(taken: Set<string>, root: string): (LackingLook & { doubt: Doubt | null })[] {
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()

@@ -141,8 +141,7 @@ function acceptAfter({ accept }: MirrorRow, root: TrustedRoot): MirrorRow['accep
   return root.empty && (root.accepted || accept === 2) ? 2 : 0
 }
 
-/** The folders to scan: the folders that the pass asks for, and the folders that were in doubt at the last scan. When the
- * mirror was guarded for another reason, everything is scanned. */
+/** What the pass asks for, and the folders in doubt; everything, where the mirror was guarded for another reason. */
 function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope): Scope {
   if (scope === 'everything' || guard_code === null) return scope
   return guard_code === 'FOLDER_UNKNOWN'

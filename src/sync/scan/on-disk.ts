@@ -152,8 +152,7 @@ function statAt(disk: Disk, root: string, path: string): DiskStat | null {
 
 const KNOWN = Object.values(FORMATS).flatMap(({ extensions }) => extensions)
 
-/** Decides about `at` as a scan does: the same questions in the same order. `at`: the path in question, or a folder above
- * it. `last`: what lies at the path in question; null when `at` is a folder above it. */
+/** Decides about `at`, the path in question or a folder above it, as a scan does. `last`: what lies at the path in question. */
 function leftOut(
   disk: Disk,
   root: string,

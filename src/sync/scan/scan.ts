@@ -133,8 +133,7 @@ export class MirrorScan {
     return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
   }
 
-  /** Whether the root is still the folder that the scan began with. Asked after folders were read, because the disk may have
-   * been unmounted meanwhile. When the root is another folder now, the scan ends. */
+  /** Whether the root is still the same. Asked after folders were read, because its disk may be gone. Else the scan ends. */
   #isSameRoot(): boolean {
     const { folder } = this.mirror
     if (!isSameRoot(this.#context.disk, folder, this.root.identity))
@@ -202,8 +201,7 @@ export class MirrorScan {
       .flatMap(name => this.#known.from(pathOf(path, name)))
   }
 
-  /** Why a folder is in doubt because of its mount or its ignore file, or null. `trusted`: a person trusts the folder as it
-   * is. */
+  /** Why a folder is in doubt because of its mount or its ignore file, or null. `trusted`: by a person, as it is. */
   #doubtAbout(tx: Tx, folder: FolderRow, look: FolderLook, trusted: boolean): Doubt | null {
     const { vanishedRules } = this.#context
     const mount = trusted ? null : this.#mounts.seen(folder, look)

@@ -7,9 +7,8 @@ import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 
-/** Whether a mirror's root is the root that was scanned before. `accepted`: a person said that what the root holds now is
- * right. `found`: what was seen of a root that is not trusted. Null: the root could not be read, so a person can't trust it
- * either. */
+/** Whether a mirror's root is the one that was scanned before. `accepted`: a person said so. `found`: null: it could not be
+ * read, so a person can't trust it either. */
 export type RootCheck = TrustedRoot | DoubtfulRoot
 
 export interface DoubtfulRoot {
@@ -28,10 +27,9 @@ export interface TrustedRoot {
 /** When the root's identity differs, at most so many known files are looked for. */
 const SAMPLE = 200
 
-/** Checks the root before a scan. The identity of a root may change, because device numbers change at a reboot, and a
- * restore makes new inodes. So a root with another identity is the same root when most of the known files are there, with
- * the same names, sizes and times. An older copy, such as a backup, also holds most of them. So when the inode or the birth
- * time differs, no known file may be missing. */
+/** Checks the root before a scan. Device numbers change at a reboot, and a restore makes new inodes, so another identity is
+ * the same root when most of the known files are there by name, size and time. So they are in an older copy: where inode or
+ * birth time differ, no known file may be missing. */
 export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
   const { folder } = mirror
   const doubt = (reason: Reason): RootCheck => ({ trusted: false, reason, found: null })
@@ -84,8 +82,7 @@ function whyAnother(
   return isOlder ? because('root_older', { folder }) : null
 }
 
-/** Whether the inode or the birth time of the root differs from its record. False when there are no birth times, because
- * then many file systems number their inodes anew with every mount. */
+/** Whether inode or birth time differ. Without birth times many file systems number their inodes anew with every mount. */
 function isRenewed({ ino, birthtime }: Identity, mirror: MirrorRow): boolean {
   const differs = ino !== mirror.ino || birthtime !== mirror.birthtime
   return differs && (birthtime !== 0 || mirror.birthtime !== 0)
@@ -134,9 +131,8 @@ function lacksAny(disk: Disk, synced: Synced, { id, folder: root }: MirrorRow, t
   return false
 }
 
-/** Whether the file was on the disk at the last scan, and may be on the host: it has an image, or its upload is in doubt. An
- * example: the answer to the upload of `a.jpg` was lost, and then a backup without `a.jpg` is put in the place of its folder.
- * When recovery finds the image of `a.jpg` later, the image must not be deleted. */
+/** Whether the file was on the disk at the last scan, and may be on the host. When the answer to its upload was lost and
+ * then its folder is replaced by a backup without it, the image that recovery finds must not go. */
 export function isHeld({ journal }: Synced, { folder, name, image, state }: FileRow): boolean {
   if (state === 'gone' || state === 'kept' || state === 'hidden') return false
   return image !== null || journal.openOnFile({ folder, name }).length > 0
@@ -214,8 +210,7 @@ export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: str
   }
 }
 
-/** The pictures of a mirror that have an image and are not there now, each with its path below the mirror's root. `isMeant`:
- * only the paths that it is true for are looked at. A generator, because there may be a million. */
+/** The pictures of a mirror that have an image and are not there now. `isMeant`: which paths are looked at. */
 export function* missingPictures(
   disk: Disk,
   synced: Synced,
@@ -251,8 +246,7 @@ export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'fol
   })
 }
 
-/** Why the records of a mirror do not belong to what lies in another folder now, or null when they do: see `checkRoot`. An
- * older copy of the mirror is none of the reasons, because the next scan finds it, and a person may trust it. */
+/** Why the records of a mirror do not belong to what lies in another folder now, or null; an older copy a person may trust. */
 export function whyNotMovedTo(disk: Disk, synced: Synced, mirror: MirrorRow, folder: string): Reason | null {
   const check = checkRoot(disk, synced, { ...mirror, folder })
   if (check.trusted || codeOf(check.reason) === 'root_older') return null

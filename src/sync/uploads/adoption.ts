@@ -34,9 +34,8 @@ import {
 import { folderAbove, pathOf } from '../tree-path.ts'
 import type { Parcel, ReadPicture, UploadResult } from './upload-job.ts'
 
-/** Asks, before a picture is sent, whether an unrecorded image in its album is this picture already. Each image is given to
- * one file at most. When several images can be the picture and nothing tells them apart, the file fails with a message that
- * says so. Returns null when the picture must be sent. */
+/** Asks, before a picture is sent, whether an unrecorded image in its album is this picture. Each is given to one file at most.
+ * When nothing tells several apart, the file fails. Null: the picture must be sent. */
 export async function adopt(
   context: EngineContext,
   parcel: Parcel,
@@ -59,8 +58,7 @@ export async function adopt(
   return null
 }
 
-/** `isNamed`: they are listed under the picture's name, and not under one that the host may have made of it. `isSized`: they
- * are listed with the picture's size too. */
+/** `isNamed`: they are listed under the picture's own name. `isSized`: with its size too. */
 interface Candidates {
   images: readonly UnrecordedImage[]
   isNamed: boolean
@@ -182,8 +180,7 @@ function promisedFor(
   return Math.abs(ageMs) < mostMs ? mostMs - ageMs : 0
 }
 
-/** Whether what the host delivers can tell more of the picture than its listing: it takes metadata away or packs anew, or
- * nobody knows yet what it does to pictures that have something to take away. */
+/** Whether what the host delivers can tell more of the picture than its listing, or nobody knows yet. */
 function isTold({ synced }: EngineContext, { open, picture }: Parcel): boolean {
   const delivery = deliveryOf(synced, picture.mime)
   return delivery === undefined ? !open.bare : delivery === 'without metadata' || delivery === 'packed anew'
@@ -211,8 +208,7 @@ async function compareOrLearn(
   return deliveryOf(synced, mime) === undefined ? compared : compare()
 }
 
-/** Asks, for a changed file whose image was only linked, whether the image has the file's new bytes. The image was linked by
- * its name, so it may have had the new bytes all along. Returns null when the picture must be sent. */
+/** Asks whether the image that a changed file was linked to by name has its new bytes. Null: the picture must be sent. */
 export async function adoptLinked(
   context: EngineContext,
   { job, open, picture }: ReadPicture,

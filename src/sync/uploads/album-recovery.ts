@@ -51,9 +51,8 @@ interface WalkBefore {
   missed: Set<number>
 }
 
-/** So many milliseconds after an upload was sent, albumd does not believe the host's count of images any more. When several
- * walks show the same images, and none of them is the upload's, the upload has not arrived, although the host counts more
- * images. The reason: either the host always counts wrongly, or an image that it lists late would be listed by now. */
+/** After so long an upload that no walk shows has not arrived, although the host counts more images: it counts wrongly, or
+ * would list the image by now. */
 const COUNTED_MS = DAY_MS
 
 /** How often an album is walked at most, until two walks in a row are complete. */
@@ -78,8 +77,7 @@ export async function lookAtAlbum(
     if (!listed.ok) return listed.failure
     const { images, complete, settled, atOnce } = listed.value
     const isWhole = ({ sent_at }: OpenUpload) => complete || (settled && now - sent_at > COUNTED_MS)
-    // The previous look is used only when no incomplete walk lies between the previous look and this look. When no walk of
-    // this look was complete, a settled look is taken too, because its last two walks showed the same.
+    // No incomplete walk may lie between the two. A settled look's last two walks showed the same.
     const follows = atOnce || (settled && !complete)
     if (!follows) forget(before)
     const listing = {
@@ -108,9 +106,8 @@ export async function lookAtAlbum(
   return null
 }
 
-/** Forgets the previous walk. Two walks prove that an image is missing only when no incomplete walk lies between them. An
- * example: while others change the album, images move from page to page, and a walk that reads page 2 too late misses one
- * of them. When an incomplete walk lies between two complete walks, both may have missed the same image. */
+/** Forgets the previous walk. While others change the album, images move from page to page, and walks on both sides of an
+ * incomplete one may have missed the same image. */
 function forget({ alike, missed }: WalkBefore): void {
   alike.clear()
   missed.clear()
@@ -150,9 +147,8 @@ async function act(
   recovery.emit(emitted)
 }
 
-/** Whether the bytes are there of the image that the credential named. A host may list it from step 1 on, with the size that
- * was declared, until the credential has ended. When no size then tells that the bytes are there, two complete walks must
- * show the image. */
+/** Whether the bytes are there of the image that the credential named. A host may list it from step 1 on, with the declared
+ * size, until the credential has ended. Where no size tells, two complete walks must show it. */
 function isThere(
   intent: OpenUpload,
   { id, size }: Placed,
@@ -164,9 +160,7 @@ function isThere(
   return isSeenAgain
 }
 
-/** The failure of an upload that has not arrived, when a proxy in front of the upload node answered it with a page of its
- * own. The proxy would refuse the picture again, so the picture waits as if the node had refused it. Null in all other
- * cases. */
+/** The failure of an upload that has not arrived, where a proxy answered with a page of its own, and would again; or null. */
 function failureByProxy({ failures }: Synced, intent: OpenUpload, now: number): Failed | null {
   const { folder, name, hash } = intent
   const doubt = failures.doubt(folder, name)
@@ -176,8 +170,7 @@ function failureByProxy({ failures }: Synced, intent: OpenUpload, now: number): 
   return { code: 'HOST_ANSWER', message, retryAt, hash }
 }
 
-/** Decides about an upload when exactly one listed image can be the upload's. Returns false when this image proved to have
- * other bytes. */
+/** Decides about an upload when exactly one listed image can be its. Returns false when it proved to have other bytes. */
 async function actOnAlike(
   recovery: Recovery,
   intent: OpenUpload,
@@ -190,8 +183,7 @@ async function actOnAlike(
   const isSeenAgain = alike.get(intent.id) === id
   if (conclusive) alike.set(intent.id, id)
   if (delivered && conclusive && !named && !isSeenAgain) return true
-  // The upload has arrived, and this image is the upload's: the promised address holds the image's id, or two walks showed
-  // no other image that can be the upload's.
+  // The promised address holds the image's id, or two walks showed no other image that can be the upload's.
   if (delivered && (conclusive || named)) {
     await record(recovery, intent, { remote_id: id, cdn_url: intent.cdn_url, album, proof: 'uploaded' })
     return true
@@ -205,9 +197,7 @@ async function actOnAlike(
   if (compared.verdict === 'other') return false
   if (compared.verdict === 'equal')
     await record(recovery, intent, { remote_id: id, cdn_url: compared.cdnUrl, album, proof: 'compared' })
-  // Until a walk is conclusive, the upload may still arrive as another image, so this image is not linked; nor is one whose
-  // size does not tell that its bytes are there, until two walks are. Nor is it linked to a file that uses an image already,
-  // because the file keeps its image until another image is proved.
+  // Until then it may still arrive as another image. A file that uses an image keeps it until another one is proved.
   else if (
     conclusive &&
     (isSeenAgain || sizeProves(size, intent.size)) &&
@@ -217,8 +207,7 @@ async function actOnAlike(
   return true
 }
 
-/** The event that tells what became of an upload. Called before the outcome is recorded, because recording may delete the
- * folder's row, and the event needs this row. */
+/** Called before the outcome is recorded, which may delete the folder's row. */
 function foundOut(synced: Synced, intent: OpenUpload, arrived: boolean): PassEvent {
   const { mirror, path } = locationOf(synced, intent)
   const { folder } = synced.mirrors.byId(mirror)!
@@ -254,8 +243,7 @@ export async function record(
   const { synced } = recovery
   const emitted = foundOut(synced, intent, true)
   const deletionsOf = (mirror: number) => (recovery.propagating.has(mirror) ? 'propagate' : 'keep')
-  // The picture lies flat only when two albums are not its own: the album that it was sent into, and the album in which the
-  // host shows it.
+  // The picture lies flat only when neither the album that it was sent into nor the one that shows it is its own.
   const flat = [intent.album, at.album].every(album => isFlatIn(synced, intent, album)) ? 1 : 0
   await synced.commit(tx => {
     const before = tx.images.byRemoteId(at.remote_id)

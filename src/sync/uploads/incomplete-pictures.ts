@@ -17,12 +17,10 @@ export interface IncompletePolicy {
 
 type Read = Pick<OpenPicture, 'verdict' | 'look' | 'hash'>
 
-/** For so many milliseconds a picture that was not all there is not read again, as long as its size and times stay the same.
- * Afterwards it is read again, because a program that writes through a memory map changes the times late. */
+/** For so long an incomplete picture that looks the same is not read again. A writer through a memory map changes times late. */
 const READ_AGAIN_MS = 30_000
 
-/** Something was missing of a picture, and it changes within so many milliseconds. Then the program that writes it for the
- * first time has changed it, and not an editor. */
+/** A picture that lacked something and changes within this time is still written for the first time, and by no editor. */
 const JUST_MS = 2000
 
 /** How many pictures are remembered at most. A forgotten picture is only read once more. */
@@ -44,8 +42,7 @@ interface Waiting extends Pick<Read, 'look' | 'hash'> {
   end: number
 }
 
-/** Remembers pictures that somebody is writing, or whose writer has stopped too early. While such a picture waits, it holds up
- * no other picture. */
+/** Remembers pictures that are being written, or whose writer stopped too early. They hold up no other picture. */
 export class IncompletePictures {
   readonly #policy: IncompletePolicy
   readonly #waiting = new Map<string, Waiting>()
@@ -69,8 +66,7 @@ export class IncompletePictures {
     return this.#waiting.get(textOf(file))?.why === 'restless'
   }
 
-  /** Decides about a restless picture that was just read: null when it was the same at each read for `settleMs`. Otherwise it
-   * waits. */
+  /** Decides about a restless picture that was just read: null when it was the same for `settleMs`. Otherwise it waits. */
   rest(
     { settleMs, clock }: Pick<EngineContext, 'settleMs' | 'clock'>,
     file: FileKey,
@@ -82,8 +78,7 @@ export class IncompletePictures {
     return this.#wait(file, read, { why: 'restless', message: because('still_written'), since, from, end })
   }
 
-  /** Whether something was missing of the picture when it was read a moment ago. Then the program that writes it for the first
-   * time is still at work, and not an editor. */
+  /** Whether something was missing a moment ago, so that the first writer is still at work, and not an editor. */
   wasJustMissing(file: FileKey, clock: Clock): boolean {
     const known = this.#waiting.get(textOf(file))
     return known?.why === 'missing' && clock.monotonic() - known.from < JUST_MS
@@ -108,12 +103,10 @@ export class IncompletePictures {
     const why = because(`flaw_${code}`, { part, at })
     const waitMs = Math.max(settleMs, code === 'zeros' ? Math.min(ZEROS_MS, afterMs) : afterMs)
     const fails = kind === 'missing' && action === 'leave'
-    // A ctime in the future comes from a clock that was set back, or from another machine's clock. A ctime an hour ahead is
-    // taken as an hour ago, so that the picture does not wait for long.
+    // A ctime in the future comes from a wrong clock. An hour ahead is taken as an hour ago, so that the wait is not long.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
-    // Two measures of how long the picture was left alone. Before a picture fails, its age is exact enough, because failing
-    // too early does no harm. Before it is sent, no clock that was set may have aged it, or albumd itself must have seen it
-    // unchanged for so long.
+    // To fail too early does no harm. Before it is sent, no clock that was set may have aged it, or albumd saw it unchanged
+    // for so long.
     const known = fails ? age : Math.max(leftAloneMs(context, job, look.ctime, 'likelySince'), from - since)
     const message = because(fails ? 'incomplete' : 'odd', { why })
     const waits = this.#wait(file, read, { why: kind, message, since, from, end: from + waitMs - known })

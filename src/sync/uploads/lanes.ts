@@ -15,12 +15,9 @@ export interface Lane {
 /** Takes the next of the files and uploads it. False: there is no further file, or nothing more may be sent. */
 type Next = (files: Generator<FileRow>) => Promise<boolean>
 
-/** Decides which pictures are worked on at a time. `concurrency` uploads are on the way to the host, from their credential to
- * their answer. Meanwhile the next pictures are read ahead, and those that have arrived are recorded. With a concurrency of
- * 1, uploads go strictly one after the other.
- *
- * A large picture may be on the way for minutes. So what becomes stale meanwhile is scanned beside the uploads. During such a
- * scan no further picture is begun and no upload begins, because the scan may find a folder in doubt. */
+/** Decides which pictures are worked on at a time. `concurrency` uploads are on the way, from credential to answer, while
+ * the next are read ahead and those that have arrived are recorded. A large one may take minutes, so what becomes stale is
+ * scanned meanwhile. Then no upload begins, because a folder may be in doubt. */
 export class Lanes {
   readonly #workers: number
   readonly #underWay: UnderWay

@@ -30,8 +30,7 @@ export async function recoverUploads(context: EngineContext, pass: Pass): Promis
   if (pass.task !== 'look') pass.notRecovered = await findOut(context, pass)
 }
 
-/** Makes files uncertain whose upload an earlier process left open, and tries failed uploads again whose time has come: those
- * that the pass names. */
+/** Makes files uncertain whose upload was left open, and tries failed ones again whose time has come, as the pass names them. */
 export async function settleJournal(
   { synced, clock, credentialLifetimeMs }: AlbumPort,
   pass: Pass,
@@ -46,8 +45,7 @@ export async function settleJournal(
   })
 }
 
-/** The version of the file that was sent may have arrived, so the file becomes uncertain and is not sent again. When the
- * file has changed since, the new version is sent. */
+/** The version that was sent may have arrived, so it is not sent again. When the file has changed since, the new one is. */
 function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: number): void {
   const { hash, size, mtime, since } = intent
   const file = tx.files.at(intent)
@@ -56,8 +54,7 @@ function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: numb
   uncertain(tx, file, { hash, since, until: since + mayArriveMs, why }, now)
 }
 
-/** The uploads in doubt of which the pass must know. A pass that names its pictures looks for these alone, and for pictures
- * with the bytes of an image in escrow, because the deletion of such an image waits for them. */
+/** The uploads in doubt of which the pass must know: those that it names, and those for which a deletion in escrow waits. */
 export function inDoubt({ synced }: RecordPort, pass: Pass): OpenUpload[] {
   const { journal, images, escrow } = synced
   const isAwaited = ({ hash }: OpenUpload) => images.byHash(hash).some(({ id }) => escrow.of(id))
@@ -69,8 +66,7 @@ function isOfPass(synced: Synced, pass: Pass, file: FileKey): boolean {
   return isNamed(pass.named, fullPath(synced.mirrors.byId(mirror)!.folder, path))
 }
 
-/** Looks for the uploads in doubt. An upload whose outcome can't be found out stays in doubt. The caller must not upload at
- * the same time. Returns the failure that kept an album from being walked, or null. */
+/** Looks for the uploads in doubt. Nothing may upload meanwhile. Returns what kept an album from being walked, or null. */
 export async function findOut(context: EngineContext, pass: Pass): Promise<HostFailure | null> {
   const { synced, clock, pace, credentialLifetimeMs } = context
   const propagating = pass.mirrors.filter(({ deletions }) => deletions === 'propagate')
@@ -88,8 +84,7 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
   for (const album of albums) {
     if (signal.aborted) return null
     const failure = await lookAtAlbum(recovery, album, delivered, signal)
-    // An outage will end, so the other albums are looked at later. A plan without listings stays, so waiting would not
-    // help, and the other albums are tried now.
+    // An outage will end. A plan without listings stays, so the other albums are tried now.
     if (failure && failure.remedy !== 'plan') return failure
     unlisted ??= failure
   }
@@ -98,16 +93,14 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
   return unlisted
 }
 
-/** Whether the delivery address that the credential promised gives the upload's bytes. When the address also tells the
- * image's id, the image is recorded. */
+/** Whether the promised address gives the upload's bytes. When it also tells the image's id, the image is recorded. */
 async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent
   // An address that does not hold the id may be that of another image of this name. Of this the album's listing tells.
   const isNamed = (image: ImageRow) => names(image.cdn_url, image.remote_id)
   if (await foundInItsOwn(recovery, intent, signal, isNamed)) return true
   if (cdn_url === null || !(await delivers(recovery, cdn_url, sentFor(intent), signal))) return false
-  // A host may give equal bytes the same address and id, although they come from two files. Then an image with this address
-  // is recorded already, and its id is the upload's.
+  // Equal bytes of two files may get the same address and id. Then the recorded id is the upload's.
   const known = recovery.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)
   const id = remote_id ?? known?.remote_id ?? confirmedPattern(recovery.synced)?.idOf(cdn_url) ?? null
   const before = id === null ? undefined : recovery.synced.images.byRemoteId(id)
@@ -121,11 +114,9 @@ async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: Ab
   return true
 }
 
-/** An upload that can't arrive any more and is still in doubt is looked for once in so many milliseconds. Seldom, because
- * each look costs a walk. */
+/** Seldom, because each look costs a walk. */
 const UNDECIDED_MS = HOUR_MS
-/** For so many milliseconds after an upload was sent, it is often looked for, because its album may show it at any moment.
- * Afterwards it is looked for once it can't arrive any more. */
+/** For so long an upload is often looked for. Afterwards it is once it can't arrive any more. */
 const EARLY_MS = 60_000
 /** How often an upload is looked for that was sent a short time ago. */
 const SOON_MS = 10_000

@@ -79,8 +79,7 @@ function isFull({ endpoint, code, remedy }: HostFailure): boolean {
   return endpoint === 'send' ? code === NO_ROOM : remedy === 'give_way'
 }
 
-/** Whether the file is still the one that was read, and is to be sent. While a picture waits for its lane, it may be deleted,
- * saved anew or hidden by an ignore rule. */
+/** Whether the file is still the one that was read, and is to be sent: it has waited for its lane. */
 function isAsRead({ disk }: UploadRun, { job: { root, path, isAsScanned }, open }: Parcel): boolean {
   try {
     return isAsScanned() && isSameLook(disk.lstat(fullPath(root, path)), open.look)
@@ -145,8 +144,7 @@ async function sendBytes(
   const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
   const answer = keepingPromise(run, await host.send(credential, body, signal), credential)
   const isReplaced = answer.ok && (await replacesItsOwn(run, parcel, answer.value, signal))
-  // A proxy may send a request twice. Then the node has stored the picture, and refuses the second copy because its
-  // credential was used. So before the picture is sent again, the album is looked at again.
+  // A proxy may send a request twice, and the node refuses the second copy. So the album is looked at before the next try.
   if (!answer.ok && answer.failure.remedy === 'refused_by_node') run.contents.forget(album?.id ?? null)
   const data = answer.ok ? await dataToRecord(run, open, picture) : null
   // Commits keep their order. So the next upload's intent can't be on the disk before this upload's record is.
@@ -209,8 +207,7 @@ function withoutOther(
   return file.image === known.id ? { ...file, image: null } : file
 }
 
-/** Whether the host has put the picture into the image that its file uses, and nothing else: the answer names its id, and its
- * address delivers the new bytes. Where the host may encode pictures anew, the answer alone tells. */
+/** Whether the host has put the picture into the image that its file uses: under that id, its address delivers the new bytes. */
 async function replacesItsOwn(
   run: UploadRun,
   { job, open, picture, album }: Parcel,

@@ -12,11 +12,9 @@ type SettleContext = AgeContext &
     incomplete: Pick<EngineContext['incomplete'], 'wasJustMissing' | 'isRestless' | 'rest'>
   }
 
-/** Two reads that lie so many milliseconds apart show whether a file is being written. The time is longer than the tick of
- * any system's timestamps. */
+/** Two reads so far apart show whether a file is being written. It is longer than the tick of any system's timestamps. */
 const LOOKS_APART_MS = 50
-/** For every so many bytes, the second read comes a millisecond later, so that a large file that grows slowly is not read
- * again and again. */
+/** For so many bytes the second read comes a millisecond later, so that a large file that grows is not read again and again. */
 const BYTES_PER_MS = 100_000
 
 /** Opens a picture once nobody writes to it any more. It must have been left unchanged for `settleMs`. A younger picture is
@@ -69,9 +67,8 @@ export async function openSettled(
   }
 }
 
-/** Whether the picture was just written for the first time, and not over an older file. Then the picture was created less
- * than `settleMs` before its last change. Or it was renamed after it had been left alone for `settleMs`, because some
- * programs write to a temporary name and rename the file at the end. */
+/** Whether the picture was just written for the first time: created less than `settleMs` before its last change, or renamed
+ * after it had rested for so long, as some programs do at the end. */
 function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number): boolean {
   const tookMs = (mtime - bornAt) / 1000
   const restedMs = (ctime - mtime) / 1000
@@ -97,8 +94,7 @@ function endsEarly({ verdict, look }: OpenPicture, { image }: UploadJob['file'])
  * file seems younger than this, its age is not known: 0 is returned. */
 const BEHIND_MS = 300_000
 
-/** For how many milliseconds a picture has been left alone: certainly, or likely (see `FileAges`). `ctime`: its last change,
- * in microseconds since 1970. */
+/** How long a picture was left alone: certainly, or likely (see `FileAges`). `ctime`: in microseconds. */
 export function leftAloneMs(
   { disk, clock, ages }: AgeContext,
   { root, path }: Pick<UploadJob, 'root' | 'path'>,

@@ -116,8 +116,7 @@ export interface Parcel extends ReadPicture {
  * no file uses. The host is not asked. */
 export type Only = 'adopt' | 'compare'
 
-/** A file whose upload failed. `retryAt` null: it is tried again when it changes. `refusal`: the host's answer, when the host
- * may answer so to every picture. */
+/** A file whose upload failed. `retryAt` null: until it changes. `refusal`: an answer that may be the same for every picture. */
 interface FailedUpload {
   kind: 'failed'
   code: string
@@ -135,8 +134,7 @@ export interface Waits {
   retryInMs?: number
 }
 
-/** What became of one file. Only `stop` concerns other files too. `hash`: the file's SHA-256; null when the file was not
- * read. */
+/** What became of one file. Only `stop` concerns others too. `hash`: null when the file was not read. */
 export type UploadResult =
   | { kind: 'uploaded'; imageId: string; cdnUrl: string | null; size: number; mime?: string }
   /** The host holds the file's bytes already. `compared`: an image was fetched to find this out. */
@@ -148,8 +146,7 @@ export type UploadResult =
   | FailedUpload
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
   | Waits
-  /** Nothing can be uploaded now, and all files stay pending. `ofPicture`: the failure of this file, if it turns out that
-   * only this file is concerned. */
+  /** All files stay pending. `ofPicture`: the failure, if it turns out that only this file is concerned. */
   | { kind: 'stop'; failure: HostFailure; ofPicture?: FailedUpload }
 
 const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
@@ -188,8 +185,7 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: Millis,
       ofPicture: { ...failed, retryAt: now + afterRefusalMs(attempts), refusal: failure },
     }
   if (remedy === 'find_out' && endpoint === 'send') return { kind: 'uncertain', failure, hash }
-  // Nobody knows whether the host created the album, or the host does not know the album or the one above it yet. So the
-  // pictures of this album wait, and other pictures go on.
+  // The album may have been created, or is not known yet. So its pictures wait, and others go on.
   if ((remedy === 'find_out' || remedy === 'gone') && !OF_A_FILE.has(endpoint))
     return { kind: 'waits', message }
   // An outage, a redirect and another refusal of an album request have nothing to do with the file.
@@ -230,15 +226,13 @@ const OF_ALL: ReadonlySet<Remedy> = new Set<Remedy>([
   'other_dimensions',
 ])
 
-/** Whether the host refuses an album, and may take others: the key lacks the right to it, another person's album has its
- * name, or the host does not list it. */
+/** Whether the host refuses an album, and may take others: no right, another person's name, or it does not list it. */
 export function isOfAlbum({ remedy, endpoint, code }: HostFailure): boolean {
   if (OF_A_FILE.has(endpoint) || !isErrorCode(code)) return false
   return remedy === 'not_permitted' || (endpoint === 'list' && remedy === 'change_request')
 }
 
-/** Records that no picture can be sent now. This is not left to the end of the pass: deletions may take hours until then,
- * and a process that starts meanwhile must not ask the host again. */
+/** Not left to the end of the pass: deletions may take hours, and another process must not ask the host again meanwhile. */
 export async function recordStop({ synced, quota, clock }: UploadRun, failure: HostFailure): Promise<void> {
   const { remedy, code, message, repeated } = failure
   if (repeated) return

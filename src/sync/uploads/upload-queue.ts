@@ -108,9 +108,8 @@ export class UploadQueue {
     if (asks) quota.probe()
     const isBlocked = () => !only && this.#run.breaker.blocked !== null
     if (asks || isBlocked()) {
-      // Pictures are sent one at a time, to ask whether there is quota again, or whether the host takes pictures again. Once
-      // it has granted one credential, all other pictures follow. Pictures that are refused often lie together, so the one
-      // that asks comes from the other end.
+      // One picture at a time asks whether there is quota again, or whether the host takes pictures. Refused ones often lie
+      // together, so the one that asks about that comes from the other end.
       const otherEnd = order === 'newest' ? 'oldest' : 'newest'
       const first = () => inOrder(isBlocked() ? otherEnd : order)
       const isUnasked = () => (isBlocked() ? this.#run.breaker.isUnasked : quota.granted === 0)
@@ -126,8 +125,7 @@ export class UploadQueue {
       const isToday = () => quota.read().began === began
       await this.#together(() => this.#newToday(this.#ids), interruption, isToday)
       if (isToday()) break
-      // A new day has begun. It has its own quota, and other pictures were found today, so all pending files are tried
-      // again.
+      // A new day has its own quota, and other pictures were found on it.
     }
     if (!isEnded(interruption) && synced.files.anyPending(this.#ids)) this.#stop(reserveIsKept)
   }
@@ -153,8 +151,7 @@ export class UploadQueue {
     return this.#run.breaker.last(synced.files.pendingSince(quota.read().began, ids, most))
   }
 
-  /** Works through files, several at a time. `files`: returns all files anew. `mayGoOn`: whether another file may be taken.
-   * `most`: so many files at a time. */
+  /** Works through files, several at a time. `files`: returns all anew. `mayGoOn`: whether another may be taken. */
   #together(
     files: () => Generator<FileRow>,
     interruption: Interruption,
@@ -171,8 +168,7 @@ export class UploadQueue {
         next.value.size,
         () => !isOver() && mayGoOn(),
         async lane => {
-          // The file may have waited for a large one. Meanwhile other uploads may have ended all, and a scan may have changed
-          // the record.
+          // It may have waited for a large one, while other uploads ended all, or a scan changed the record.
           const file = isOver() ? undefined : synced.files.at(next.value)
           if (file?.state !== next.value.state || !underWay.mayBegin(file)) return
           const job = jobOf(this.#run, this.#mirrors, file)
@@ -247,9 +243,7 @@ export class UploadQueue {
         emit({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
         return
       case 'stop': {
-        // A run may have been stopped before for another reason, and this failure is recorded too. An example: an outage
-        // stopped the run, and then a late answer says that the quota is used up. Without a record of this answer, the next
-        // pass would ask about the quota again.
+        // Recorded also where an outage stopped the run before, so that the next pass does not ask about the quota again.
         const isNews = this.#stopped?.remedy !== result.failure.remedy
         this.#stop(result.failure)
         return isNews ? recordStop(this.#run, result.failure) : undefined
@@ -309,15 +303,12 @@ const noQuota = (code: string, message: Reason): HostFailure => ({
 const reserveIsKept = noQuota('QUOTA_RESERVE', because('reserve_for_new'))
 export const quotaIsUsedUp = noQuota('DAILY_LIMIT_REACHED', because('quota_refused'))
 
-/** When the answer of an upload is lost, a pass looks for the upload and begins another round of uploads. A pass makes at
- * most so many rounds. */
+/** After a lost answer a pass looks for the upload and begins another round, at most so many. */
 const ROUNDS = 3
 
-/** Uploads the pending files of the scanned mirrors. Returns the mirrors as the last scan saw them, because what becomes
- * stale is scanned beside the uploads. When uploads must wait, two kinds of pictures are still read: pictures that may have
- * the bytes of their image, and new pictures that may have the bytes of an image that no file uses. Reading asks the host
- * for nothing. It shows whether a picture is on the host already, and whether an image is still needed, so neither waits for
- * quota or for the end of an outage. */
+/** Uploads the pending files. Returns the mirrors as the last scan saw them, which may go on beside the uploads. When
+ * uploads must wait, pictures that may have the bytes of their image, or of one that no file uses, are still read: it asks
+ * the host for nothing, and shows whether they are there already, and which image is needed. */
 export async function uploadPending(
   context: EngineContext,
   pass: Pass,
@@ -325,8 +316,7 @@ export async function uploadPending(
 ): Promise<readonly ScannedMirror[]> {
   const { task, stopped, interruption } = pass
   if (task === 'look') return before
-  // A failure that has ended uploads earlier in this pass would end them again. Outside of `uploads.hours` no upload
-  // begins.
+  // What has ended uploads in this pass would end them again. Outside of `uploads.hours` none begins.
   const mayBegin = stopped.length === 0 && !interruption.pauseUploads?.aborted
   const { ended, scanned } = mayBegin
     ? await sendPending(context, pass, before)
@@ -339,8 +329,7 @@ export async function uploadPending(
   return scanned
 }
 
-/** Sends the pending files. When the answer of an upload is lost, the upload is looked for at once, and when its outcome is
- * found out, sending goes on. `ended`: the failure that ended the uploads early, or null. */
+/** Sends the pending files. One whose answer is lost is looked for at once, and when it is found out, sending goes on. */
 async function sendPending(
   context: EngineContext,
   pass: Pass,
@@ -365,8 +354,7 @@ async function sendPending(
     if (open === 0 || pass.interruption.stop.aborted) return { ended, scanned }
     await findOut(context, pass)
     const left = inDoubt(context, pass).length
-    // Another round makes sense when fewer uploads are in doubt, or when the answer to the creation of an album was lost,
-    // because the next upload into this album looks for the album.
+    // Fewer are in doubt, or the next upload into an album whose creation got no answer looks for it.
     const clearer = left < open || (journal.newestCreation() ?? Number.NEGATIVE_INFINITY) >= began
     const mayGoOn = ended === null || (ended.remedy === 'find_out' && left === 0)
     if (round === ROUNDS || !clearer || !mayGoOn) return { ended, scanned }

@@ -23,8 +23,7 @@ import {
   type Waits,
 } from './upload-job.ts'
 
-/** Each pass tries a file that can't be read (`failures.due`). When no other pass comes, one begins after so many
- * milliseconds. */
+/** Each pass tries a file that can't be read, and one begins after so long. */
 const UNREADABLE_PASS_MS = 60_000
 /** Each try that fails doubles UNREADABLE_PASS_MS, up to so many times. */
 const DOUBLINGS = 6
@@ -212,8 +211,7 @@ export class Uploader {
     return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
   }
 
-  /** The result when the host holds no image of the picture, or when the host can't be asked because the plan has no
-   * listings. */
+  /** The host holds no image of the picture, or can't be asked, because the plan has no listings. */
   #notThere(): UploadResult {
     const shut = this.#run.host.blocks().find(({ endpoint }) => endpoint === 'list')
     return shut ? { kind: 'waits', message: because('host_not_asked', { why: shut.message }) } : notThere
@@ -225,9 +223,8 @@ export class Uploader {
   }
 }
 
-/** An image of these bytes and this name, in this album, that no file uses: it waits for its deletion, or it is kept for
- * good. The file can use this image again. An image that was only linked does not replace the image of a file. A run that
- * asks the host for nothing takes no image that an audit found gone. */
+/** An image of these bytes, name and album that no file uses: it waits for its deletion, or is kept for good. One that was
+ * only linked replaces no other. A run that asks the host for nothing takes none that an audit found gone. */
 function unusedImageOf(
   { synced, only }: UploadRun,
   { file }: UploadJob,

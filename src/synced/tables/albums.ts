@@ -8,8 +8,7 @@ export interface AlbumRow {
   ours: 0 | 1
   /** 0: the host did not know the album's id, so albumd must look for the album again. */
   confirmed: 0 | 1
-  /** When albumd created the album, in monotonic milliseconds. Null when somebody else created the album, or once something
-   * was put into the album. */
+  /** When albumd created the album, in monotonic milliseconds. Null: somebody else did, or something was put into it. */
   made_at: number | null
 }
 
@@ -42,13 +41,11 @@ export function openAlbums({ all, get, kept, run }: Statements) {
     return false
   }
 
-  /** Changes parent and name of an album's record, because the host lists the album there. The row keeps its id, because
-   * images and intents name it. `lost`: another record that has this parent and name; it gets the old parent and name of
-   * the album. When an album would then lie below itself, nothing changes. */
+  /** Moves an album's record to where the host lists it. The row keeps its id, which images and intents name. `lost`: a
+   * record that is there gets the old place. Nothing changes where an album would lie below itself. */
   function move(album: AlbumRow, parent: number | null, name: string, lost: AlbumRow | undefined): AlbumRow {
     if (liesIn(parent, album.id) || (lost && liesIn(album.id, lost.id))) return album
-    // Two records can't have the same parent and name, so `lost` gets an empty name in between. No album has an empty name
-    // (§4.6).
+    // Two records can't have one place, and no album has an empty name (§4.6).
     if (lost) setPlace(lost.parent, '', 0, lost.id)
     setPlace(parent, name, 1, album.id)
     if (lost) setPlace(album.parent, album.name, 0, lost.id)
@@ -153,8 +150,7 @@ export function openUnusedAlbums({ all, get, kept, run, value }: Statements) {
         'unused_albums',
         get<[album: number], UnusedAlbumRow>('SELECT * FROM unused_albums WHERE album = ?'),
       ),
-      /** The earliest `since` of an album that is empty or being deleted, in monotonic milliseconds; null when there is
-       * none. */
+      /** The earliest `since` of one that is empty or being deleted, in monotonic milliseconds, or null. */
       oldest: value<[], number | null>(`SELECT min(since) FROM unused_albums WHERE state <> 'occupied'`),
     },
     writes: {

@@ -46,8 +46,7 @@ export function openAudit({ all, column, has, run }: Statements) {
       kinds: all<[], { kind: FindingKind; n: number }>(
         'SELECT kind, count(*) AS n FROM audit_findings GROUP BY kind',
       ),
-      /** Whether an image is in escrow, or albumd has asked the host to delete it. An unproved image is not asked for, so
-       * only the audit can find that it is gone. */
+      /** Whether an image is in escrow or being deleted. That an unproved one is gone only the audit can find. */
       isLeaving: has<[{ image: number }]>(
         `SELECT image FROM escrow WHERE image = @image AND state <> 'unproved'
          UNION ALL SELECT image FROM journal JOIN files USING (image) WHERE image = @image`,
@@ -87,8 +86,7 @@ export function openAudit({ all, column, has, run }: Statements) {
            AND NOT EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id AND state <> 'unproved')
            AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.image = images.id))
      END`),
-      /** Forgets findings of images that are recorded in this album and listed in another album. The audit could not compare
-       * this album, so the images may be listed here too. */
+      /** Forgets findings of images that are recorded in this album, which could not be compared and may list them too. */
       dropMovedFrom: run<[album: number | null]>(
         `DELETE FROM audit_findings WHERE kind = 'changed' AND EXISTS (
            SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id

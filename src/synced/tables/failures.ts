@@ -61,8 +61,7 @@ export function openFailures({ all, get, run, value }: Statements) {
       postpone: run<[until: number, folder: number, name: string]>(
         `UPDATE failures SET next_attempt_at = ? WHERE folder = ? AND name = ? AND source = 'upload'`,
       ),
-      /** Forgets that the file's upload failed or is in doubt. A failed look stays, because it may be another file's: a name
-       * that is not UTF-8 may be written exactly like this file's name. */
+      /** A failed look stays: a name that is not UTF-8 may be written exactly like this one. */
       clear: run<[folder: number, name: string]>(
         `DELETE FROM failures WHERE folder = +? AND name = +? AND source <> 'look'`,
       ),

@@ -23,8 +23,7 @@ export interface FileRow extends FileLook, FileKey {
   since: number | null
   image: number | null
   hash: Buffer | null
-  /** 1: the image lies flat: in another album than the folder's own, which could not be had. It stays there until the picture
-   * changes. */
+  /** 1: the image lies in another album than the folder's own, which could not be had, until the picture changes. */
   flat: 0 | 1
 }
 
@@ -54,8 +53,7 @@ export const openLike = (of: string) =>
 
 /** The files as the last scan saw them, each with the image that it uses. */
 export function openFiles({ all, changes, get, has, kept, one, run }: Statements) {
-  // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
-  // condition.
+  // SQLite uses a partial index only when the query repeats its condition.
   const ofMirrors = `state = 'pending' AND state <> 'synced' AND ${IN_MIRRORS}`
   const pendingAfter = (comparison: '<' | '>', direction: 'ASC' | 'DESC') =>
     all<[OfMirrors & ByTime], FileRow>(
@@ -166,8 +164,7 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
           for (const file of pages<FileRow>(after => inFolder(folder.id, after?.name ?? '')))
             yield { ...file, path: folder.path === '' ? file.name : `${folder.path}/${file.name}` }
       },
-      /** The pending files, in the order of their mtime. Each file is given once, even when its state changes meanwhile and
-       * it becomes pending again. */
+      /** The pending files in the order of their mtime, each once, whatever becomes of it meanwhile. */
       pending: (order: 'newest' | 'oldest', mirrors: readonly number[]) =>
         filesAfter(beginning[order], after => next[order]({ ...of(mirrors), ...after })),
       /** The files that became pending at `from` or later, the latest first. Each file is given once. */
@@ -175,13 +172,11 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
         filesAfter({ since: Number.MAX_SAFE_INTEGER, ...FIRST }, after =>
           newlyPending({ ...of(mirrors), ...after, from, most }),
         ),
-      /** Pending files that have an image and were not read yet. They may still have the image's bytes; only reading them
-       * can tell. Each file is given once. */
+      /** Pending files with an image that were not read: they may still have its bytes. Each is given once. */
       notCompared: (mirrors: readonly number[]) =>
         filesAfter(FIRST, after => notCompared({ ...of(mirrors), ...after })),
-      /** New files that are as large as an image that perhaps no file uses: its deletion is due at this running time, or it
-       * stays for good. The image's picture may have moved to one of these files, or it is there again; only their bytes can
-       * tell. Each file is given once. */
+      /** New files as large as an image that perhaps no file uses: it is due at this running time, or stays for good. Its
+       * picture may have moved there; only the bytes can tell. Each is given once. */
       perhapsOfUnused: (mirrors: readonly number[], running: number) =>
         filesAfter(FIRST, after => ofUnusedSize({ ...of(mirrors), ...after, running })),
       anyPending: (mirrors: readonly number[]) => anyPending(of(mirrors)),

@@ -121,8 +121,7 @@ export function openFolders({ all, column, get, kept, run, value }: Statements) 
       /** Forgets the digest. So the next look answers the folder's whole content, which is compared with the records. */
       lookAgain: run<[id: number]>('UPDATE folders SET digest = NULL WHERE id = ?'),
       ignoreGone: run<[id: number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?'),
-      /** Records that a folder is gone or left out. Its row stays as long as files in it have images. A folder that is left out
-       * stays recorded as a mount point, also for the folders below it. */
+      /** The folder is gone or left out. Its row stays while its files have images, and a mount point while it is left out. */
       gone: run<
         [id: number]
       >(`UPDATE folders SET present = 0, digest = NULL, unknown = NULL, accept = 0, ignore_text = NULL, files = 0, left_format = 0,

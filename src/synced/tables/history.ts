@@ -54,8 +54,7 @@ export type HistoryRow = Location & Required<HistoryNote>
 /** The most rows that one path may have. Older rows are removed. */
 const MOST_OF_A_PATH = 20
 
-/** What happened to each path, for `why` and other answers to people. A picture that is found and uploaded gets only one
- * row, so that a first sync costs little. */
+/** What happened to each path. A picture that is found and uploaded gets one row, so that a first sync costs little. */
 export function openHistory({ all, changes, get, run, value }: Statements) {
   const add = run<[HistoryRow]>(
     `INSERT INTO history (mirror, path, at, event, detail)

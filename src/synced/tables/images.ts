@@ -18,8 +18,7 @@ export interface ImageRow extends Bytes {
   width: number | null
   height: number | null
   recorded_at: number
-  /** How albumd knows the image's bytes. uploaded: the host acknowledged the upload. compared: the bytes were fetched, and
-   * equal the picture's. none: the image is only linked. */
+  /** uploaded: the host acknowledged the upload. compared: its bytes were fetched, and are the picture's. none: it is linked. */
   proof: 'uploaded' | 'compared' | 'none'
   /** 1: the image stays on the host for good. */
   kept: 0 | 1
@@ -48,8 +47,7 @@ export type Given = Bytes & (Alteration | { how: null; turned: 0 })
 export const idsWith = (hash: string) =>
   `(SELECT id FROM images WHERE hash = ${hash} UNION SELECT image FROM delivered WHERE hash = ${hash})`
 
-/** Every transition of an image's record: the proof that it leads to, and the proofs that it comes from. 'none': the image
- * has no record. `kept` changes independently of the proof. ARCHITECTURE.md draws the table. */
+/** Every transition of an image's record, by its proof; 'none': no record. ARCHITECTURE.md draws the table. */
 export const IMAGE_TRANSITIONS = {
   recorded: { uploaded: ['none'], compared: ['none'], linked: ['none'] },
   proved: { compared: ['linked'] },
@@ -127,8 +125,7 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
       linked: all<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`),
     },
     writes: {
-      /** Records an image. When the id is recorded already, the existing record is answered; a host may give equal bytes the
-       * same id. */
+      /** Records an image. Returns the record that has the id already: a host may give equal bytes the same one. */
       put(image: NewImage): ImageRow {
         const row = { mtime: null, data: null, ...image }
         const id = add(row)
@@ -173,8 +170,7 @@ export function openDeleted({ changes, has, run, value }: Statements) {
   }
 }
 
-/** Images with the name and dimensions of a mirror's picture that proved to have other bytes, so that they are not linked
- * again. */
+/** Images like a mirror's picture that proved to have other bytes, so that they are not linked again. */
 export function openRefuted({ has, run }: Statements) {
   return {
     reads: {

@@ -44,8 +44,7 @@ export interface Gap {
   to: Millis | null
 }
 
-/** A span of ledger time (records/ledger-time.ts), `ahead` of the wall clock by so many milliseconds. `to`: the last that was
- * committed in it; null: it goes on. */
+/** A span of ledger time (records/ledger-time.ts), `ahead` of the wall clock. `to`: its last commit; null: it goes on. */
 export interface ClockSpan {
   from: Millis
   to: Millis | null
@@ -65,8 +64,7 @@ export interface AskedWait {
   until: Millis
 }
 
-/** Single facts about the state, grouped by the room that owns them. Times are milliseconds since 1970 unless a fact says
- * otherwise. */
+/** Single facts, by the room that owns them. Times are milliseconds since 1970 unless a fact says otherwise. */
 const FACTS = {
   // daemon/state
   /** The {base_url} of the host whose images are recorded here. */
@@ -81,16 +79,14 @@ const FACTS = {
   config_needs_stop: flag,
   /** The same of the key that was read again. */
   key_refused: text,
-  /** How often the state was opened for work, and what the witness file looked like when it was last opened
-   * (synced/witness.ts). */
+  /** How often the state was opened for work, and what the witness looked like then (synced/witness.ts). */
   generation: number,
   witness: text,
   /** The records were lost or replaced by an older copy, and albumd has not compared the albums with the host since then. */
   restored: flag,
   /** A salted hash of the API key whose account was last found to hold the recorded images (own-account.ts). */
   key_mark: text,
-  /** The id of the boot, and the requests that the next process must count for its rate (last-process.ts). Null while a
-   * process works, and after an end that was not clean. */
+  /** Boot and requests, for the next process's rate (last-process.ts). Null while one works, and after an unclean end. */
   quiet_since: text,
   /** For each endpoint, the last long wait that the host asked for. */
   asked_waits: json<Readonly<Record<string, AskedWait>>>(),
@@ -102,8 +98,7 @@ const FACTS = {
   running_at: number,
   /** What the host has given up of the versions before this time is not known (records/versions.ts). */
   versions_since: number,
-  /** Older copies of the records were put back, so nothing is known of what happened between these times
-   * (records/versions.ts). */
+  /** Nothing is known of these times, because older copies of the records were put back (records/versions.ts). */
   records_gaps: json<Gap[]>(),
   /** The latest ledger time, and its spans, the earliest first. */
   ledger_time: number,

@@ -2,8 +2,7 @@ import type { Identity } from '../../local/disk.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 
-/** Why a mirror is guarded. ROOT: its root is in doubt. FOLDER_UNKNOWN: a folder below the root is in doubt. SCAN_ENDED: its
- * last scan was ended early. */
+/** ROOT: its root is in doubt. FOLDER_UNKNOWN: a folder below it is. SCAN_ENDED: its last scan was ended early. */
 export type GuardCode = 'ROOT' | 'FOLDER_UNKNOWN' | 'SCAN_ENDED'
 
 export interface Guard {
@@ -21,8 +20,7 @@ export interface MirrorRow {
   guard: Reason | null
   guard_code: GuardCode | null
   phase: 'scanning' | 'syncing' | null
-  /** Whether a person trusts the root that `dev`, `ino` and `birthtime` name (`albumd trust`). 1: what the next whole scan
-   * does not find counts as deleted. 2: a scan found the trusted root empty, and the root may stay empty. */
+  /** A person trusts this root. 1: what the next whole scan lacks counts as deleted. 2: it was found empty, and may stay so. */
   accept: 0 | 1 | 2
   /** Whether the many that wait are news: pictures are gone in such numbers, not edited alone. */
   many_news: 0 | 1

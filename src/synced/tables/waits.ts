@@ -12,8 +12,7 @@ export interface WaitRow extends FileKey {
   at: Millis
 }
 
-/** What several pictures wait for: one of them for `why`, and all of them for a reason of its code. Reasons inside of it that
- * differ are left out. */
+/** What several pictures wait for, for a reason of one code. Reasons inside of it that differ are left out. */
 export type WaitOfSeveral = Omit<WaitRow, keyof FileKey> & { pictures: number }
 
 /** Pictures that the last try left for later. A row ends with the next transition of its file. */
