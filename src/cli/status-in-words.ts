@@ -17,6 +17,7 @@ import {
   quotaRemedy,
 } from '../words/reasons.ts'
 import {
+  alteredInWords,
   clockTime,
   count,
   countEach,
@@ -77,6 +78,8 @@ export function statusInWords(
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
   lines.push(...pageInWords(now, status.backlog), ...backInWords(status))
   lines.push(...auditInWords(status.audit).map((said, at) => `${at === 0 ? 'audit   ' : '        '}${said}`))
+  const altered = alteredInWords(status.delivery)
+  if (altered) lines.push(`host    delivers ${altered}`)
   lines.push(...blocksInWords(status.blocks, keyRemedy(config, running ? null : process.env)))
   const goOn = because('run_sync')
   if (waitsForCommand(status)) lines.push(`next    ${inWords(goOn)}: ${commandOf(goOn)}`)

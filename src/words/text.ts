@@ -24,6 +24,12 @@ export function count(n: number, noun: string): string {
   return `${inDigits(n)} ${noun}${n === 1 ? '' : 's'}`
 }
 
+/** How a host delivers pictures of each format, where it alters them; null: where none is known. */
+export function alteredInWords(delivery: Readonly<Record<string, string>>): string | null {
+  const altered = Object.entries(delivery).filter(([, how]) => how !== 'as sent')
+  return altered.map(([format, how]) => `${format.toUpperCase()} ${how}`).join(', ') || null
+}
+
 /** [1128, "failed"] and [0, "held"] → "1,128 failed". A count of 0 is left out. */
 export function countEach(
   ...counts: readonly (readonly [n: number, what: string, kind?: unknown])[]

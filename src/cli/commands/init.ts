@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import type { InferredOptionTypes } from 'yargs'
 import { keyFileBeside, xdgFolder } from '../../config/paths.ts'
 import { PLANS } from '../../protocol/limits.ts'
-import { printable } from '../../words/text.ts'
+import { alteredInWords, printable } from '../../words/text.ts'
 import type { Draft } from '../init/draft.ts'
 import { command, valued } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
@@ -59,10 +59,21 @@ export const initCommand = command(
     if (args.album.length > args.folder.length)
       throw new Problem('--album is given more often than --folder. Give one for each folder')
     const { Asker } = await import('../terminal/asker.ts')
+    const { loadConfig } = await import('../../config/load-config.ts')
+    const { orNull } = await import('../../daemon/or-null.ts')
+    const { readState } = await import('../../daemon/state/state.ts')
     const { agreeOnHost, agreeOnKey, agreeOnMirrors } = await import('../init/answers.ts')
     const asker = new Asker(process.stdin, process.stdout)
     if (asker.person) printLine('Ctrl-C ends this; nothing is written before the end.\n')
     else refuseMissing(args)
+    // An earlier config may have left its state.
+    const knownOfHost = () =>
+      orNull(() => {
+        const config = loadConfig(file, process.env)
+        return readState(config, ({ meta }) =>
+          meta.get('base_url') === config.host.base_url ? alteredInWords(meta.get('delivery') ?? {}) : null,
+        )
+      })
     const draft: Draft = { file, host: { base_url: '' }, mirrors: [] }
     try {
       await agreeOnHost(asker, args, draft)
@@ -76,6 +87,8 @@ export const initCommand = command(
       if (keyFile && !isOfSystem) draft.host.api_key_file = relative(dirname(file), keyFile)
       writeConfig(draft, key, isOfSystem ? 0o644 : 0o600)
       printLine(epilogue(file, keyFile, keyFile !== null && isOfSystem))
+      const altered = knownOfHost()
+      if (altered) printLine(`\nThis host delivers ${altered}.`)
       return EXIT.inSync
     } finally {
       asker.close()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { photo } from '../../sync/delivered/altering-host.ts'
 import { startAlteringProxy } from '../stage/altering-proxy.ts'
-import { QUICK, setStage } from '../stage/stage.ts'
+import { QUICK, runHere, setStage } from '../stage/stage.ts'
 
 const PHOTOS = [1, 2, 3, 4].map(photo)
 
@@ -22,6 +22,12 @@ it.each([
     for (const [n, { sent }] of PHOTOS.entries()) stage.write(`${n}.jpg`, sent)
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     expect(await stage.status()).toMatchObject({ delivery: { jpeg: delivery } })
+    const init = ['init', '--base-url', base_url, '--folder', 'pictures', '--config', 'new.yaml']
+    const env = { ALBUMD_API_KEY: stage.key, STATE_DIRECTORY: join(stage.home, 'state') }
+    const out = expect.stringContaining(`JPEG ${delivery}`)
+    expect(await runHere(init, stage.home, env)).toMatchObject({ code: 0, out })
+    for (const command of ['status', 'doctor'])
+      expect(await stage.here(command, '--config', stage.config)).toMatchObject({ out })
     const before = await stage.paths()
     rmSync(join(stage.home, 'state'), { recursive: true })
     await stage.pass()
