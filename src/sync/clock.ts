@@ -70,11 +70,6 @@ export function runningTime(
   return (meta.get('running_ms') ?? 0) + Math.max(0, since)
 }
 
-/** The wall clock minus the monotonic clock, in milliseconds. */
-export function clockOffset(clock: Clock): number {
-  return Math.round(clock.wall() - clock.monotonic())
-}
-
 /** For how long a request that was sent may still be served: a credential's life (§8), and a margin for clocks and proxies. */
 export function mayArriveFor(credentialLifetimeMs: number): number {
   return credentialLifetimeMs * 1.2 + 1000

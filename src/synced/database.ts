@@ -116,8 +116,6 @@ class TableMemory {
   readonly #isCopy: boolean
   readonly #reads: Map<unknown, unknown>[] = []
   #isWritten = false
-  /** The keys that this transaction has written where it wrote by key alone. `undefined`: whether there is a row. */
-  readonly #written = new Set<unknown>()
   /** Whether the table is known to have no row. False where only a look could tell, and could not be kept. */
   readonly isEmpty: () => boolean
 
@@ -125,7 +123,7 @@ class TableMemory {
     this.#db = db
     this.#isCopy = isCopy
     const read = this.keeping(hasNoRow)
-    this.isEmpty = () => !db.readonly && !this.#wasWritten(undefined) && read()
+    this.isEmpty = () => !db.readonly && !this.#wasWritten && read()
   }
 
   /** The same read, which answers from memory what was read before. Nobody may change what it returns. */
@@ -137,7 +135,7 @@ class TableMemory {
       const known = kept.get(key)
       if (known !== undefined || kept.has(key)) return known as Value
       const value = read(...bound)
-      if (!this.#mayKeep(key)) return value
+      if (!this.#isCopy && (this.#db.readonly || this.#wasWritten)) return value
       if (kept.size >= MOST_KEPT) kept.clear()
       kept.set(key, Object.freeze(value))
       return value
@@ -149,25 +147,10 @@ class TableMemory {
     for (const kept of this.#reads) if (kept.size > 0) kept.clear()
   }
 
-  /** The same, where only the row of this key was written. */
-  forgetOf(key: unknown): void {
-    for (const each of [key, undefined]) {
-      this.#written.add(each)
-      for (const kept of this.#reads) kept.delete(each)
-    }
-  }
-
-  #mayKeep(key: unknown): boolean {
-    return this.#isCopy || (!this.#db.readonly && !this.#wasWritten(key))
-  }
-
-  /** Whether this transaction has written what is read by this key. */
-  #wasWritten(key: unknown): boolean {
-    if (!this.#db.inTransaction) {
-      this.#isWritten = false
-      this.#written.clear()
-    }
-    return this.#isWritten || this.#written.has(key)
+  /** Whether this transaction has written the table. */
+  get #wasWritten(): boolean {
+    if (!this.#db.inTransaction) this.#isWritten = false
+    return this.#isWritten
   }
 }
 
@@ -179,7 +162,7 @@ type Bound = readonly unknown[]
 /** Makes functions of SQL statements. `P`: the bound values, or one object of named values. `Row`: the columns of a row.
  * get: returns the first row, or undefined. one: the only row of a statement that always has a row. all: all rows. has:
  * whether there is a row. value: the first column of the first row, or undefined. column: the first column of all rows.
- * run: changes rows. runByKey: changes the row whose key is bound first. changes: changes rows, and answers how many. insert: adds a row, and answers its id, or 0 where a conflict left it out. kept: a read of
+ * run: changes rows. changes: changes rows, and answers how many. insert: adds a row, and answers its id, or 0 where a conflict left it out. kept: a read of
  * one table that answers from memory until the table is written. Of a table that is known to be empty no row is looked for
  * to be changed or removed. */
 export function statements(db: Db, isCopy = false) {
@@ -224,7 +207,7 @@ export function statements(db: Db, isCopy = false) {
     const [, verb, table] = WRITES.exec(sql)!
     return { memory: memoryOf(table!), mayBeNone: verb !== 'INSERT' }
   }
-  function writes(sql: string, isByKey = false) {
+  function writes(sql: string) {
     const statement = lazily(sql)
     let target: ReturnType<typeof targetOf> | null = null
     return (bound: Bound) => {
@@ -232,8 +215,7 @@ export function statements(db: Db, isCopy = false) {
       const { memory, mayBeNone } = target
       if (mayBeNone && memory.isEmpty()) return NOTHING_DONE
       const done = statement.run(bound)
-      if (done.changes > 0 && isByKey) memory.forgetOf(bound[0])
-      else if (done.changes > 0) memory.forget()
+      if (done.changes > 0) memory.forget()
       return done
     }
   }
@@ -264,10 +246,6 @@ export function statements(db: Db, isCopy = false) {
     },
     run<P extends unknown[]>(sql: string) {
       const run = writes(sql)
-      return (...bound: P) => void run(bound)
-    },
-    runByKey<P extends [key: string, ...others: unknown[]]>(sql: string) {
-      const run = writes(sql, true)
       return (...bound: P) => void run(bound)
     },
     changes<P extends unknown[]>(sql: string) {

@@ -46,10 +46,6 @@ export function openFailures({ all, get, run, value }: Statements) {
        AND (next_attempt_at <= +? OR code = 'UNREADABLE')
      ORDER BY attempts`,
       ),
-      /** Failed uploads that will be tried again later. */
-      later: all<[now: number], FailureRow>(
-        `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at > +?`,
-      ),
     },
     writes: {
       put: run<

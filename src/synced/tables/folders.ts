@@ -131,7 +131,6 @@ export function openFolders({ all, column, get, kept, run, value }: Statements) 
       /** Removes the record of a folder that is gone, when no recorded file or open upload names it, and no recorded folder
        * lies on a disk that was mounted there. */
       removeIfEmpty: run<[id: number]>(`DELETE FROM folders WHERE id = ? AND ${isEmpty}`),
-      removeEmpty: run<[]>(`DELETE FROM folders WHERE ${isEmpty}`),
     },
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import type { OpenPicture } from '../../../src/local/picture-file.ts'
-import { clockOffset, FileAges } from '../../../src/sync/clock.ts'
+import { FileAges } from '../../../src/sync/clock.ts'
 import { IncompletePictures } from '../../../src/sync/uploads/incomplete-pictures.ts'
 import { openSettled } from '../../../src/sync/uploads/settled-picture.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
@@ -53,7 +53,9 @@ function stage({
       incomplete: Object.assign(new IncompletePictures({ afterMs: 0, action: 'leave' }), {
         wasJustMissing: () => wasCut,
       }),
-      ages: new FileAges(knowsClock ? { offset: clockOffset(clock), setAt: Number.NEGATIVE_INFINITY } : null),
+      ages: new FileAges(
+        knowsClock ? { offset: clock.wall() - clock.monotonic(), setAt: Number.NEGATIVE_INFINITY } : null,
+      ),
       async openPicture() {
         openings.push(Math.round(clock.monotonic()))
         open++
