@@ -167,4 +167,7 @@ export const KEPT_LATER: readonly History[] = [
   // On such a disk, somebody pauses at half a picture.
   { ...THREE, seed: 1_000_000_742, setting: WHOLE_SECONDS, pauses: [60_100, 60_000, 60_000],
     actions: [at(1, 'writeSlowly', 48, 798)] },
+  // Two folders change names. Each shows a picture that the other had too, and lacks one that the other has now.
+  { ...THREE, seed: 1_000_000_033, files: TWO_IN_A,
+    actions: [at(0, 'add', 34, 6), at(0, 'copyTo', 0, 2), at(1, 'swapFolders')] },
 ]

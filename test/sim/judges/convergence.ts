@@ -5,6 +5,7 @@ import { readTiny } from '../disk/tiny-picture.ts'
 import { split } from '../disk/tree.ts'
 import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
+import type { ActionKind } from '../histories/history.ts'
 import { LATEST } from '../histories/seeds.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
 import type { TrueImage } from '../host/host-truth.ts'
@@ -31,6 +32,7 @@ const IDLE_LISTS = 3
 /** Trouble is over: disk and host must come to agree and stay so, also after a person has trusted what was in doubt. */
 export async function mustConverge(world: World, from: number): Promise<void> {
   endTrouble(world)
+  if (onlyFoldersChange(world)) await mustBeSure(world, from)
   await mustAgree(world, from)
   for (let doubts = 0; !world.oracle.violation && trustDoubtful(world) > 0; doubts++) {
     if (doubts === DOUBTS_MOST)
@@ -44,6 +46,30 @@ export async function mustConverge(world: World, from: number): Promise<void> {
   await waitForRules(world, from + 3 * RESTS_MS.length)
   world.pruning.ask()
   await mustAgree(world, from + 4 * RESTS_MS.length, true)
+}
+
+const ADDING: ReadonlySet<ActionKind> = new Set(['add', 'copyTo', 'fillFolder', 'wait'])
+
+/** Folders have changed names, and nothing else has happened since the pass before. */
+function onlyFoldersChange({ history: { actions } }: World): boolean {
+  const first = actions.find(({ kind }) => kind === 'swapFolders')
+  if (!first) return false
+  return actions.every(({ kind, pass }) => kind === 'swapFolders' || (pass < first.pass && ADDING.has(kind)))
+}
+
+/** Folders that changed names have moved: nobody is asked about them. */
+async function mustBeSure(world: World, number: number): Promise<void> {
+  await world.passes.run(number, true)
+  const { synced } = world.state
+  for (const { id, folder } of synced.mirrors.all()) {
+    const doubtful = synced.folders.unknown(id).map(({ path }) => path)
+    const held = synced.summaries.mirror(id).held_deletions
+    if (doubtful.length + held > 0)
+      world.oracle.report(
+        'needless-doubt',
+        `${folder}: ${held} are held, and in doubt is: ${doubtful.join(', ')}`,
+      )
+  }
 }
 
 /** Whatever went wrong goes wrong no more. */

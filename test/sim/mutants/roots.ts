@@ -10,6 +10,8 @@ export const ROOTS: readonly Row[] = [
     { 'sync/scan/trust.ts': { isRenewed: never }, 'sync/scan/scan.ts': { isAnotherFolder: never } }],
   [1_000_000_031, 'another folder is the one that was', 'what an older copy of a folder lacks is deleted',
     { 'sync/scan/scan.ts': { isAnotherFolder: never } }],
+  [1_000_000_033, 'what a folder lacks is nowhere else', 'two folders that change names wait for a person',
+    { 'sync/scan/emptied-folders.ts': { foundElsewhere: () => never } }],
   [1_000_000_034, 'an older copy may lack what is in doubt', 'a picture whose upload is found later is deleted',
     { 'sync/scan/trust.ts': { isHeld: returning((isHeld, _, file) => file.image !== null && isHeld) } }],
   [1_000_000_414, 'a restore begins too late', 'what a restore that has just begun would bring back is deleted',
