@@ -12,7 +12,7 @@ import type { VirtualDisk } from './virtual-disk.ts'
 
 /** What the engine has last looked at, and when. */
 export class Looks {
-  readonly #running: () => number
+  readonly #waited: () => number
   readonly #onListed: (folder: string) => void
   readonly #read = new Map<string, number>()
   readonly #stated = new Map<string, number>()
@@ -21,9 +21,9 @@ export class Looks {
   /** The names that looks ever found in a folder. */
   readonly #listed = new Map<string, Set<string>>()
 
-  /** `running`: true time that albumd ran, in milliseconds. `onListed` hears of each folder that is about to be listed. */
-  constructor(running: () => number, onListed: (folder: string) => void = () => {}) {
-    this.#running = running
+  /** `waited`: by what deletions wait, in milliseconds. `onListed` hears of each folder that is about to be listed. */
+  constructor(waited: () => number, onListed: (folder: string) => void = () => {}) {
+    this.#waited = waited
     this.#onListed = onListed
   }
 
@@ -51,9 +51,9 @@ export class Looks {
   }
   noteStat = (path: string, at: number): void => void this.#stated.set(path, at)
 
-  /** When a look last met these bytes at the place, in running time; undefined: never. */
+  /** When a look last met these bytes at the place; undefined: never. */
   metAt = (path: string, hash: string): number | undefined => this.#met.get(`${path} ${hash}`)
-  noteMet = (path: string, hash: string): void => void this.#met.set(`${path} ${hash}`, this.#running())
+  noteMet = (path: string, hash: string): void => void this.#met.set(`${path} ${hash}`, this.#waited())
 }
 
 /** The virtual disk as the scanner sees it. `step` lets the world go on before each call. */

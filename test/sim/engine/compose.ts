@@ -72,7 +72,11 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
 }
 
 /** Does to the records what a process does that begins with them. Answers its running time. */
-export function openedAnew({ machine, seat }: World, synced: Synced, knowsLess: boolean): () => number {
+export function openedAnew(
+  { machine, seat, history }: World,
+  synced: Synced,
+  knowsLess: boolean,
+): () => number {
   if (knowsLess) {
     synced.commitNow(tx => {
       noteOlder(tx)
@@ -80,7 +84,7 @@ export function openedAnew({ machine, seat }: World, synced: Synced, knowsLess: 
     })
   }
   // The blank makes every start of a lone machine a boot, as its kept histories were found.
-  const boot = seat ? `boot-${machine.boot}` : `boot ${machine.boot}`
+  const boot = seat || history.syncs ? `boot-${machine.boot}` : `boot ${machine.boot}`
   synced.commitNow(tx => noteBoot(tx, boot, machine.monotonic()))
   const runBefore = synced.meta.get('running_ms') ?? 0
   const began = machine.monotonic()
@@ -93,7 +97,7 @@ export function settingsOf({ allowance, history }: World): EngineSettings {
     settleMs: SETTLE_MS,
     graceMs: history.graceMs,
     graceManyMs: history.graceManyMs,
-    isDaemon: history.graceMs > 0 || history.graceManyMs > 0,
+    isDaemon: !history.syncs && (history.graceMs > 0 || history.graceManyMs > 0),
     concurrency: history.concurrency,
     order: history.order,
     hold: history.hold,

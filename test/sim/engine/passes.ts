@@ -42,6 +42,8 @@ export class Passes {
   #comparesLinks = false
   /** The news that are about to be scanned, or are scanned. */
   #newsAt: News | null = null
+  /** When the pass began, by the machine's clock. */
+  beganAt = 0
   /** Of the pass; null: the history has none. */
   #news: News | null = null
 
@@ -114,7 +116,7 @@ export class Passes {
     this.#act()
     this.#stepOfPass = 0
     world.resending.inPeace()
-    if (this.#interruptions.stopped && !life.dead) world.endProcess()
+    if (this.#isLast(number) && !life.dead) world.endProcess()
     world.pruning.passEnds()
     if (!life.dead) world.pausing.passEnded()
     this.#inPass = false
@@ -122,6 +124,12 @@ export class Passes {
     mustTellTruth(world)
     world.moments.note()
     return report
+  }
+
+  /** Whether the process ends with this pass, by a person's wish or by itself. */
+  #isLast(number: number): boolean {
+    const { pauses, syncs } = this.#world.history
+    return this.#interruptions.stopped || (syncs === true && number < pauses.length)
   }
 
   async #compareLinks(life: Life, { stop }: Interruption): Promise<void> {
@@ -153,8 +161,9 @@ export class Passes {
   }
 
   #beginPass(): void {
-    const { doubts, looks, disk, time } = this.#world
+    const { doubts, looks, disk, time, machine } = this.#world
     believeGone(doubts, looks)
+    this.beganAt = machine.wall()
     doubts.pass = disk.happens()
     doubts.passAt = time.now
   }

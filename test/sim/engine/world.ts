@@ -85,7 +85,7 @@ export class World {
   readonly pausing: Pausing
   readonly auditing = new Auditing(this)
   readonly resending = new Resending(this)
-  readonly pruning = new Pruning(this, () => this.#running())
+  readonly pruning = new Pruning(this, () => this.#waited())
   readonly emptied = new Emptied(this)
   readonly copies = new Copies(this)
   readonly sights = new Sights(this)
@@ -120,7 +120,7 @@ export class World {
     this.time = seat?.time ?? fate.time
     this.machine = new MachineClock(this.time, history.ticks)
     this.looks = new Looks(
-      () => this.#running(),
+      () => this.#waited(),
       folder => this.copies.isLookedAt(folder),
     )
     this.passes = new Passes(this)
@@ -137,7 +137,11 @@ export class World {
       deletions,
       ignore: [],
     }))
-    this.oracle = oracleOf(this, () => this.#running())
+    this.oracle = oracleOf(
+      this,
+      () => this.#running(),
+      () => this.#waited(),
+    )
     this.tree = new Tree(this, () => this.life !== null)
     this.host = seat?.host ?? new VirtualHost(kits.host, this.time, fate.ofHost, history.variations)
     if (history.news) this.host.sendMs = 5000
@@ -204,6 +208,11 @@ export class World {
   other(work: Promise<unknown>): void {
     // The host may refuse others too.
     work.catch(() => {})
+  }
+
+  /** By what deletions wait: a daemon's own running time, or the clock when a command begins. */
+  #waited(): number {
+    return this.history.syncs ? this.passes.beganAt : this.#running()
   }
 
   albumPathOf(folder: string): string {

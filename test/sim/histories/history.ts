@@ -92,6 +92,8 @@ export interface History {
   setting: Setting
   /** Whether what becomes stale is scanned beside the uploads, as the daemon does. Then uploads are slow. */
   news: boolean
+  /** Each pass is a `sync` of its own: a process that ends with it, but for those in which all is to agree. */
+  syncs?: true
   /** Each look at the wall clock takes a millisecond, as a large commit takes its time. */
   ticks?: true
   /** The pause after each pass, in milliseconds. */

@@ -8,7 +8,7 @@ export function isSlip(seed: number): boolean {
 }
 
 /** A slip, below every hold: an older copy is put back with `rsync --delete`, a branch is checked out, or pictures go one by
- * one. Then the daemon goes on, and perhaps somebody notices in time. */
+ * one. Then the daemon goes on, or `sync` runs now and then, and perhaps somebody notices in time. */
 export function drawSlip(seed: number): History {
   const random = new Random(seed, 15)
   const drawn = drawHistory(seed)
@@ -23,10 +23,12 @@ export function drawSlip(seed: number): History {
   const passes = slips.length + 3
   const notices = random.pick(['undelete', 'discardMany', 'approveMany', 'wait'] as const)
   const others = random.chance(0.4) ? drawn.actions.slice(0, 3) : []
+  const graceMs = random.pick([0, 60_000, 600_000])
+  const syncs = seed % 3 === 2
   return {
     ...drawn,
     hold: { hold_above: 0.25, hold_min: 20 },
-    graceMs: random.pick([0, 60_000, 600_000]),
+    ...(syncs ? { graceMs: 0, syncs } : { graceMs }),
     graceManyMs: random.pick([3_600_000, 86_400_000]),
     pauses: Array.from({ length: passes }, () => random.pick([1000, 60_000, 660_000, 3_700_000])),
     actions: [

@@ -95,13 +95,13 @@ export class DeletionJudge extends ImageJudge {
       this.report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
   }
 
-  /** For how long of running its picture has not been met; without end where nobody waits for it. */
+  /** For how long its picture has not been met; without end where nobody waits for it. */
   #goneFor(image: TrueImage): number {
     const met = this.#prunedAt(image) ?? this.#metAt(image)
     const { source } = image
     const wasGone = source !== null && this.facts.pruning.wasGoneBefore(source)
     const isExcused = wasGone || this.#isReplaced(image) || this.#isHiddenOver(image)
-    return met === undefined || isExcused ? Number.POSITIVE_INFINITY : this.facts.running() - met
+    return met === undefined || isExcused ? Number.POSITIVE_INFINITY : this.facts.waited() - met
   }
 
   /** Its picture came back to another album, or after its deletion had begun, and has an image of its own. */
@@ -278,7 +278,7 @@ export class HoldJudge extends ImageJudge {
   #window = new DeletionWindow()
   readonly #goneFor: (image: TrueImage) => number
 
-  /** `goneFor`: for how long of running an image's picture has not been met. */
+  /** `goneFor`: for how long an image's picture has not been met. */
   constructor(goneFor: (image: TrueImage) => number, ...others: ConstructorParameters<typeof ImageJudge>) {
     super(...others)
     this.#goneFor = goneFor

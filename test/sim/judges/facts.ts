@@ -29,8 +29,8 @@ export function nameOf(image: TrueImage): string {
   return `image ${image.id.slice(0, 6)} (${where}${image.by === 'other' ? ', of another person' : ''})`
 }
 
-/** What judges ask of a world. `running`: true time that albumd ran, in milliseconds. */
-function factsOf(world: World, running: () => number) {
+/** What judges ask of a world. `running`: true time that albumd ran. `waited`: by what deletions wait. In milliseconds. */
+function factsOf(world: World, running: () => number, waited: () => number) {
   const { disk, looks, sources, mirrors, doubts, pruning, allowance, machine, pausing, time } = world
   const { hold, variations, order, concurrency, graceMs, graceManyMs } = world.history
   const { synced, findSecret } = world.state
@@ -48,7 +48,8 @@ function factsOf(world: World, running: () => number) {
     order,
     concurrency,
     running,
-    /** How long a picture must be gone, in running time. */
+    waited,
+    /** How long a picture must be gone, by `waited`. */
     graceMs,
     graceManyMs,
     /** Something goes wrong with a request. */
@@ -78,8 +79,8 @@ function factsOf(world: World, running: () => number) {
   }
 }
 
-export function oracleOf(world: World, running: () => number): Oracle {
-  return new Oracle(factsOf(world, running))
+export function oracleOf(world: World, ...times: [running: () => number, waited: () => number]): Oracle {
+  return new Oracle(factsOf(world, ...times))
 }
 
 /** Called once albumd has heard that the host refuses what it asked for, and has done none of it. */

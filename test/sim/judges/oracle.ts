@@ -65,7 +65,7 @@ export class Oracle implements Watch {
   }
 
   keeps(id: string): void {
-    this.kept.set(id, this.#facts.running())
+    this.kept.set(id, this.#facts.waited())
   }
 
   report(invariant: string, what: string): void {

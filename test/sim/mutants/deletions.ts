@@ -42,6 +42,8 @@ export const DELETIONS: readonly Row[] = [
     { 'sync/deletions/hold.ts': { howMany: few } }],
   [450_000_019, 'many wait as few do', 'a slip below the hold is done before anyone could have said no',
     { 'sync/deletions/hold.ts': { howMany: returning(many => (many === 'many' ? 'few' : many)) } }],
+  [450_000_800, 'many wait for no later command', 'a slip is done by the very `sync` that finds it',
+    { 'records/escrow.ts': { delayed: given(1, 'until', 0) } }],
   [450_000_096, 'many that wait hasten', 'what waits longer goes as soon as the next grace is over',
     { 'records/escrow.ts': { delayed: given(1, 'due_at', 0) } }],
   [450_000_195, 'what was deleted counts no more', 'pictures that go one by one are few for ever',
