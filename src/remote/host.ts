@@ -97,6 +97,8 @@ export interface HostFailure {
   retryAfterMs?: number
   /** No byte of the request has left this machine. */
   unsent?: true
+  /** The node may have refused because the credential was too old: it has taken none that was as old. */
+  aged?: true
   /** The answer to step 1 can't be used, but the host may have issued a credential and counted it for the quota (§8). */
   issued?: true
   /** An earlier try of the same request may have been carried out. */

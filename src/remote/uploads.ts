@@ -199,7 +199,12 @@ export class Uploads {
       }
       return attempt
     })
-    if (!sent.ok) return sent
+    if (!sent.ok) {
+      const { code, remedy, status } = sent.failure
+      const isRefused = remedy === 'refused_by_node' && status !== undefined && code !== 'HOST_ANSWER'
+      const aged = isRefused && this.#line.lives.mayBeTooOld(passage.age)
+      return aged ? { ok: false, failure: { ...sent.failure, aged } } : sent
+    }
     const { image_id = promised, cdn_url } = sent.value
     const cdnUrl = cdn_url === undefined ? null : deliveryAddress(cdn_url, base)
     const isSecret = cdnUrl !== null && [apiKey, credential.uploadUrl].some(secret => cdnUrl.includes(secret))

@@ -8,6 +8,8 @@ const SHARE = 0.5
 const FRESH_MS = 50 * 60_000
 /** So many bytes that a connection has taken may still wait in the system's buffer (Linux: `tcp_wmem`). */
 const BUFFERED = 4 * 2 ** 20
+/** No credential is too old at this age. */
+const YOUNG_MS = 250
 /** A waiting upload checks this often whether it may begin. */
 const POLL_MS = 100
 
@@ -24,6 +26,31 @@ export interface LineOptions {
   /** The setting `uploads.bandwidth`, in bytes a second. Infinity: there is no limit. */
   ceiling: number
   wall?(): Millis
+}
+
+/** How old a credential may become, as nodes show it. A host may keep credentials for less time than it says, and a machine
+ * may have slept, for which the monotonic clock does not count. */
+export class Lives {
+  /** The age of the oldest credential that a node has taken, and of the youngest older one that it has refused. */
+  #taken = YOUNG_MS
+  #refused = Number.POSITIVE_INFINITY
+
+  /** How long credentials live, as far as they do not live as long as the host says. */
+  get ms(): number {
+    return this.#refused
+  }
+
+  took(age: number): void {
+    this.#taken = Math.max(this.#taken, age)
+    if (this.#refused <= this.#taken) this.#refused = Number.POSITIVE_INFINITY
+  }
+
+  /** A node has refused a picture. Whether this may be because its credential was so old. */
+  mayBeTooOld(age: number): boolean {
+    if (age <= this.#taken) return false
+    this.#refused = Math.min(this.#refused, age)
+    return true
+  }
 }
 
 /** An upload's place on the line, from before its credential is asked for until the upload ends. */
@@ -58,11 +85,16 @@ export class Passage {
     this.#grantedAt = this.#wall()
   }
 
-  /** What is left of the credential's life, in milliseconds. The monotonic clock stands still while the machine sleeps. */
+  /** How old the credential is. */
+  get age(): number {
+    const { clock } = this.#options
+    return Math.max(clock.monotonic() - (this.#granted ?? 0), this.#wall() - this.#grantedAt)
+  }
+
+  /** What is left of the credential's life, in milliseconds. */
   leftMs(): number {
     const { clock, lifetimeMs } = this.#options
-    if (this.#granted === null) return lifetimeMs
-    return lifetimeMs - Math.max(clock.monotonic() - this.#granted, this.#wall() - this.#grantedAt)
+    return this.#granted === null ? lifetimeMs : lifetimeMs - (clock.monotonic() - this.#granted)
   }
 
   /** Call this when the first byte leaves. */
@@ -73,6 +105,7 @@ export class Passage {
   /** Call this when the host has the picture. */
   arrived(): void {
     this.#line.proved(this.#rate(this.#size))
+    this.#line.lives.took(this.age)
   }
 
   /** Call this when the credential expired on the way. The slowness of an upload that had the line for itself, or null. */
@@ -99,6 +132,7 @@ export class Passage {
  * credential lives for 600: all eight would fail, over and over. */
 export class Line {
   readonly #options: LineOptions
+  readonly lives = new Lives()
   readonly #underWay = new Set<Passage>()
   /** A ticket for each upload that waits. They begin in the order in which they came, so that none waits for ever. */
   readonly #waiting: symbol[] = []
@@ -166,13 +200,14 @@ export class Line {
   }
 
   #hasRoomFor(size: number): boolean {
-    const { ceiling, lifetimeMs } = this.#options
+    const { ceiling } = this.#options
+    const lifetimeMs = Math.min(this.#options.lifetimeMs, this.lives.ms)
     // A credential that was granted and never used takes room until it has expired.
     for (const passage of this.#underWay) if (passage.leftMs() <= 0) this.#underWay.delete(passage)
     const others = [...this.#underWay]
     if (others.length === 0) return true
     const bytes = others.reduce((sum, { here }) => sum + here, size)
-    const soonest = Math.min(...others.map(each => each.leftMs()))
+    const soonest = Math.min(...others.map(each => each.leftMs())) - (this.#options.lifetimeMs - lifetimeMs)
     return (bytes * 1000) / Math.min(this.#rate, ceiling) <= soonest - lifetimeMs * (1 - SHARE)
   }
 

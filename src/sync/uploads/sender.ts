@@ -14,7 +14,7 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
-import { compareDelivered, dataToRecord, knownOf, mayBeAltered } from '../delivered/index.ts'
+import { compareDelivered, dataToRecord, delivers, knownOf, mayBeAltered } from '../delivered/index.ts'
 import { idIn } from '../listing/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { type Parcel, resultOfRefusal, type UploadResult, type UploadRun } from './upload-job.ts'
@@ -142,7 +142,13 @@ async function sendBytes(
   })
   const lent = open.bytes && { bytes: open.bytes, framed: open.framed, released: open.lend() }
   const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
-  const answer = keepingPromise(run, await host.send(credential, body, signal), credential)
+  const answer = await notArrived(
+    run,
+    keepingPromise(run, await host.send(credential, body, signal), credential),
+    credential.cdnUrl,
+    knownOf(open, picture),
+    signal,
+  )
   const isReplaced = answer.ok && (await replacesItsOwn(run, parcel, answer.value, signal))
   // A proxy may send a request twice, and the node refuses the second copy. So the album is looked at before the next try.
   if (!answer.ok && answer.failure.remedy === 'refused_by_node') run.contents.forget(album?.id ?? null)
@@ -174,6 +180,20 @@ async function sendBytes(
     if (sent.ok || sent.failure.remedy !== 'find_out') tx.journal.close(intent)
     return sent
   })
+}
+
+/** The same answer. When a node refuses a credential that may have been too old, another one is asked for at once. But the
+ * credential may have been used by another copy of the request. Then the promised address may deliver the picture. */
+async function notArrived(
+  run: UploadRun,
+  answer: Outcome<Stored>,
+  cdnUrl: string | null,
+  sent: ReturnType<typeof knownOf>,
+  signal: AbortSignal,
+): Promise<Outcome<Stored>> {
+  if (answer.ok || !answer.failure.aged || cdnUrl === null) return answer
+  const hasArrived = await delivers(run, cdnUrl, sent, signal)
+  return hasArrived ? { ok: false, failure: { ...answer.failure, remedy: 'find_out' } } : answer
 }
 
 /** Puts the address that step 1 promised into an answer that names no address, and the id that the address shows into one that

@@ -25,6 +25,8 @@ import {
 
 /** Each pass tries a file that can't be read, and one begins after so long. */
 const UNREADABLE_PASS_MS = 60_000
+/** How many credentials that may have been too old a picture uses up before it waits. */
+const CREDENTIALS = 3
 /** Each try that fails doubles UNREADABLE_PASS_MS, up to so many times. */
 const DOUBLINGS = 6
 
@@ -110,7 +112,7 @@ export class Uploader {
     if (!album.ok && isOfAlbum(album.failure)) this.#refusedAlbums.set(job.file.folder, album.failure)
     if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash, job)
     if (album.value === undefined) return this.#notThere()
-    const result = await this.#bring({ job, open, picture, album: album.value }, signal)
+    const result = await this.#bringInTime({ job, open, picture, album: album.value }, signal)
     if (result.kind === 'uploaded') await this.#learnFrom(result, { open, picture }, signal)
     return ofType(result, picture.mime)
   }
@@ -126,6 +128,18 @@ export class Uploader {
     if (cdnUrl === null || open.bare || isKnown) return
     this.#looked.add(mime)
     await learnFrom(this.#run, knownOf(open, picture), cdnUrl, signal)
+  }
+
+  /** Like `#bring`. When the node may have refused a credential because it was too old, another one is asked for at once, if
+   * the album shows that the picture has not arrived with this one. */
+  async #bringInTime(parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
+    for (let tries = 1; ; tries++) {
+      const result = await this.#bring(parcel, signal)
+      const isTooOld = result.kind === 'failed' && result.refusal?.aged === true
+      if (!isTooOld || tries === CREDENTIALS) return result
+      parcel.job.lane.leave()
+      if (!(await this.#run.contents.lookAt(this.#run, parcel.album, signal)).ok) return result
+    }
   }
 
   /** Whether an image has these bytes, or a restore got it in these, and it is on the host. An open intent to delete it may have been carried out. */

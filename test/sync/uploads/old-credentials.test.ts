@@ -1,26 +1,81 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import type { RemoteOptions } from '../../../src/remote/client.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png } from '../../pictures.ts'
 import { clientOf } from '../../remote/client-of.ts'
-import { openWith, summary } from '../workshop.ts'
+import { imagesOn, openWith, red, summary } from '../workshop.ts'
+
+/** So many different pictures of 14 KB. */
+const pictures = (many: number) =>
+  Object.fromEntries(Array.from({ length: many }, (_, n) => [`${n}.png`, png(120, 120, n + 1).bytes]))
+
+/** A workshop whose host keeps credentials for a shorter time than the 10 s that the config says. */
+async function openPromising(many: number, credentialTtlMs: number, options: Partial<RemoteOptions> = {}) {
+  const workshop = await openWith(pictures(many), {}, { credentialTtlMs })
+  const apiKey = 'workshop-key'
+  const of = { apiKey, requestsPerSecond: UNLIMITED, credentialLifetimeMs: 10_000, ...options }
+  const host = clientOf(workshop.siteUrl, of)
+  let sent = 0
+  const pass = (changes: Partial<ImageHost> = {}) => {
+    const send: ImageHost['send'] = (...args) => {
+      sent++
+      return (changes.send ?? host.send)(...args)
+    }
+    return workshop.pass({
+      host: hostWith(host, { ...changes, send }),
+      concurrency: 8,
+      credentialLifetimeMs: 10_000,
+    })
+  }
+  return { workshop, host, pass, sent: () => sent }
+}
+
+it('what can be sent while a credential lives is mirrored, though eight at once take longer than it lives', async () => {
+  const { workshop, pass, sent } = await openPromising(16, 1500, { bandwidth: 50_000 })
+  expect(await pass()).toEqual({ stopped: [] })
+  expect(summary(workshop)).toMatchObject({ synced: 16, failed: 0 })
+  expect(sent()).toBeLessThanOrEqual(32)
+})
 
 it('a machine that slept with a credential asks for another one at once', async () => {
   let asleep = 0
-  const workshop = await openWith({ '0.png': png(120, 120, 1).bytes }, {}, { credentialTtlMs: 1500 })
-  const host = clientOf(workshop.siteUrl, {
-    apiKey: 'workshop-key',
-    requestsPerSecond: UNLIMITED,
-    credentialLifetimeMs: 10_000,
-    wall: () => Date.now() + asleep,
-  })
+  const { workshop, host, pass } = await openPromising(1, 1500, { wall: () => Date.now() + asleep })
   const requestUpload: ImageHost['requestUpload'] = async (...args) => {
     const granted = await host.requestUpload(...args)
     if (asleep === 0) await setTimeout(1600)
     asleep = 3_600_000
     return granted
   }
-  expect(await workshop.pass({ host: hostWith(host, { requestUpload }) })).toEqual({ stopped: [] })
+  expect(await pass({ requestUpload })).toEqual({ stopped: [] })
   expect(summary(workshop)).toMatchObject({ synced: 1, failed: 0 })
+})
+
+it('a picture whose credentials are always too old takes three of them, and then waits', async () => {
+  const { workshop, host, pass, sent } = await openPromising(1, 50)
+  const requestUpload: ImageHost['requestUpload'] = async (...args) => {
+    const granted = await host.requestUpload(...args)
+    await setTimeout(300)
+    return granted
+  }
+  await pass({ requestUpload })
+  expect(sent()).toBe(3)
+  expect(summary(workshop)).toMatchObject({ synced: 0, failed: 1 })
+})
+
+it('a late picture that a proxy sends twice is not sent again, though its second copy is refused', async () => {
+  const { workshop, host, pass, sent } = await openPromising(0, 3000)
+  workshop.write('red.png', red)
+  await pass({
+    async send(...args) {
+      await setTimeout(300)
+      await workshop.host.send(...args)
+      return host.send(...args)
+    },
+  })
+  await pass()
+  expect(sent()).toBe(1)
+  expect(await imagesOn(workshop)).toEqual(['red.png'])
+  expect(summary(workshop)).toMatchObject({ synced: 1 })
 })
