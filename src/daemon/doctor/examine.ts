@@ -24,7 +24,7 @@ import { readState } from '../state/state.ts'
 import { refuseClosed } from '../state/state-problem.ts'
 import { askingOnce, checkAccount, checkEndpoints, judgeDaemon } from './endpoints.ts'
 import { type Check, type Finding, fail, pass, warn } from './finding.ts'
-import { checkStateMount, checkTrees, checkWatches, watchLimit } from './folders.ts'
+import { checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
 import { checkReach } from './host.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
 
@@ -55,7 +55,7 @@ export async function* examine(
     .map(({ folder }) => folder)
   const { findings, folders, lost } = await checkTrees(config, signal, guarded)
   yield* findings
-  yield* checkStateMount(config, readMounts())
+  yield* checkMounts(config, readMounts())
   if (!status?.watching?.lost) yield checkWatches(config, folders, watchLimit())
   yield* checkStateFolder(config)
   yield database

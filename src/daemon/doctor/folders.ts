@@ -7,7 +7,7 @@ import { realDisk } from '../../local/disk.ts'
 import { lossOf } from '../../local/folder-watcher.ts'
 import { rulesOfConfig } from '../../local/ignore-rules.ts'
 import { type FolderToLookAt, lookAtFolder, rulesWithin } from '../../local/look.ts'
-import { isRemote, type Mount, mountsOf } from '../../local/mount-table.ts'
+import { isRemote, type Mount, mayChangeUnseen, mountsOf } from '../../local/mount-table.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import { remedyOf } from '../../words/reasons.ts'
 import { inDigits, shellWord } from '../../words/text.ts'
@@ -116,11 +116,18 @@ function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey
   )
 }
 
-/** A network file system may tear a database apart. */
-export function* checkStateMount(
-  { state_dir }: Pick<Config, 'state_dir'>,
+/** Mounts that may change without an event, and a state on a network file system, which may tear a database apart. */
+export function* checkMounts(
+  { mirrors, state_dir }: { mirrors: readonly { folder: string }[]; state_dir: string },
   mounts: readonly Mount[],
 ): Generator<Finding> {
+  for (const { folder } of mirrors)
+    for (const mount of mountsOf(mounts, folder).filter(mount => mayChangeUnseen(mount, mounts)))
+      yield warn(
+        'mounts',
+        `${folder}: ${mount.path} (${mount.type}) may change without telling, on another machine or beneath`,
+        'Nothing to do: albumd looks there every minute; watch.poll chooses how often',
+      )
   const [mount] = mountsOf(mounts, state_dir)
   if (mount && isRemote(mount))
     yield fail(

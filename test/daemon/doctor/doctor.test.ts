@@ -4,12 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load-config.ts'
 import { judgeDaemon } from '../../../src/daemon/doctor/endpoints.ts'
 import { findKey } from '../../../src/daemon/doctor/examine.ts'
-import {
-  checkStateMount,
-  checkTrees,
-  checkWatches,
-  surveyFolder,
-} from '../../../src/daemon/doctor/folders.ts'
+import { checkMounts, checkTrees, checkWatches, surveyFolder } from '../../../src/daemon/doctor/folders.ts'
 import { checkClock } from '../../../src/daemon/doctor/host.ts'
 import { needsPerson } from '../../../src/remote/failures.ts'
 import { asNobody, NOBODY } from '../../nobody.ts'
@@ -44,11 +39,15 @@ describe('the watches', () => {
   })
 })
 
-it('a state on a file system of other machines fails, and one on a disk says nothing', () => {
-  const at = (type: string) => [{ id: '1', path: '/', type }]
-  const found = (type: string) => [...checkStateMount({ state_dir: '/var/lib/albumd' }, at(type))]
-  expect(found('ext4')).toEqual([])
-  expect(found('nfs4')).toMatchObject([{ check: 'mounts', status: 'fail' }])
+it('a mount that may change without an event is a warning, and a state on a network file system a failure', () => {
+  const config = { mirrors: [{ folder: '/srv/photos' }], state_dir: '/var/lib/albumd' }
+  const root = { id: '1', path: '/', type: 'ext4' }
+  const found = (path: string, type: string) => [...checkMounts(config, [root, { id: '2', path, type }])]
+  expect(found('/srv', 'ext4')).toEqual([])
+  expect(found('/srv', 'nfs4')).toMatchObject([{ check: 'mounts', status: 'warn' }])
+  expect(found('/srv', 'fuse.mergerfs')).toMatchObject([{ check: 'mounts', status: 'warn' }])
+  expect(found('/var/lib', 'fuse.mergerfs')).toEqual([])
+  expect(found('/var', 'nfs4')).toMatchObject([{ check: 'mounts', status: 'fail' }])
 })
 
 it('a survey counts the pictures that a scan finds: no empty, hidden or ignored files, no links, no other formats', async () => {
