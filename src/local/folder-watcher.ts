@@ -322,8 +322,7 @@ function watchWay(path: string, onWay: () => void, onElsewhere: () => void): FSW
   return handle ? [...handles, handle] : handles
 }
 
-/** Watches a folder from now on. Null: it is missing, which the watch above tells, or the system refuses, which the root's
- * own does. */
+/** Watches a folder from now on. Null: it is missing, as the watch above tells, or refused, as the root's own does. */
 function watchNow(path: string, onEvent: RootWatchOptions['onEvent']): FSWatcher | null {
   try {
     const handle = watchFolder(path, onEvent)

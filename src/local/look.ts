@@ -84,8 +84,7 @@ export interface FolderToLookAt {
 
 export type FolderResult =
   | { path: string; kind: 'same' }
-  /** The digest is null when a file was changed shortly before: a second edit could get the same timestamp. Its bytes are
-   * known once they were read `STAMP_GRAIN` after its ctime. */
+  /** The digest is null when a file was just changed: a second edit could get the same timestamp, until `STAMP_GRAIN` later. */
   | { path: string; kind: 'different'; digest: string | null; look: FolderLook }
   /** The folder could not be read, or it was replaced during the look (code CHANGED). So nobody knows what it holds. */
   | { path: string; kind: 'unknown'; code: string; message: string }

@@ -24,8 +24,7 @@ export interface Moment extends RunMoment {
 /** What a mirror does with the image of a picture that was deleted or replaced: delete it or keep it. */
 export type Deletions = 'propagate' | 'keep'
 
-/** Records how long albumd has run, together with all that is due at a running time: a crash must not make a grace longer by
- * the time since a pass began. */
+/** Records how long albumd has run, together with what is due then: a crash must not make a grace longer. */
 export function recordRunning(tx: Tx, { now, running }: RunMoment): void {
   tx.meta.set('running_ms', running)
   tx.meta.set('running_at', now)
@@ -65,8 +64,7 @@ export function graceOf(
   return postponed === 0 ? 'none' : 'over'
 }
 
-/** A daemon begins. What a command left in escrow without a grace gets the daemon's, of few or of many. A grace that is over
- * stays over, because a crash must not make it longer. */
+/** A daemon begins. What a command left without a grace gets the daemon's, of few or of many. What is over stays over. */
 export function givenGrace(
   tx: Tx,
   { running, graceMs, graceManyMs }: { running: number; graceMs: number; graceManyMs: number },
@@ -115,8 +113,7 @@ export function held(tx: Tx, mirror: number, now: Millis): number {
   return n
 }
 
-/** Many deletions of a mirror come together, so all that wait wait longer. Returns how many did not before. `isNews`: pictures
- * are gone in such numbers, not edited alone. */
+/** Many deletions come together, so all wait longer. Returns how many did not before. `isNews`: not edited alone. */
 export function delayed(tx: Tx, wait: ManyWait, isNews: boolean): number {
   const before = tx.escrow.many(wait.mirror).deletions > 0 && tx.mirrors.byId(wait.mirror)?.many_news === 1
   const n = tx.escrow.delay(wait)

@@ -73,9 +73,8 @@ export function listedAltered(tx: Tx, image: { id: number; listed: string }): vo
   tx.images.listed(image)
 }
 
-/** Removes the image's record and what names it. A synced or linked file is sent again, the record of one that is gone or
- * kept goes, any other keeps its state: its upload may be in doubt. `wasVersion`: the image had the bytes of a version of
- * its files. */
+/** Removes the image's record and what names it. A synced or linked file is sent again, the record of a gone or kept one goes,
+ * any other keeps its state. `wasVersion`: the image had the bytes of a version of its files. */
 function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason, wasVersion = true): void {
   for (const file of tx.files.onImage(image.id)) {
     const { state } = file

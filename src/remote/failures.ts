@@ -66,8 +66,7 @@ export function refused(
   return { remedy, endpoint, code, message: told, status }
 }
 
-/** An upload node has refused, and stored nothing. After a 5xx a new credential may lead to another node. Otherwise it would
- * refuse again, and each credential costs quota. */
+/** An upload node has refused. After a 5xx a new credential may lead to another node; else it would only cost quota. */
 function remedyAtNode(general: Remedy, status: number): Remedy {
   if (ALSO_AT_NODE.has(general)) return general
   return general === 'later' || isPassing(status) ? 'new_credential' : 'refused_by_node'

@@ -4,12 +4,10 @@ import type { answers, CreateAlbumRequest, UploadRequest } from '../protocol/rec
 import type { Reason } from '../words/reasons.ts'
 import type { EarlierRequests } from './gate/rate-window.ts'
 
-/** The image host, as a plain object, so that `hostWith` can replace calls. Every call passes the gate, and answers an
- * Outcome when the host fails. After `signal` it is CANCELLED, with the remedy `cancelled`, or `find_out` when the request
- * may have been carried out. */
+/** The image host, as a plain object for `hostWith`. Every call passes the gate, and answers an Outcome when the host fails.
+ * After `signal` it is CANCELLED: `cancelled`, or `find_out` when the request may have been carried out. */
 export interface ImageHost extends Lister {
-  /** §4.1, or §4.3 (`upload_form: presign`). Waits until the line has room. Sent again only when it was certainly not
-   * carried out. */
+  /** §4.1, or §4.3. Waits until the line has room. Sent again only when it was certainly not carried out. */
   requestUpload(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>>
   /** §4.2. Sends the picture once, and never again by itself. */
   send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>>
@@ -22,8 +20,7 @@ export interface ImageHost extends Lister {
     signal: AbortSignal,
     mayGo?: () => boolean,
   ): Promise<Outcome<CreatedAlbum>>
-  /** Fetches a delivery address without the API key, beside the limits of §8. Fails above `maxBytes`. `take` gets the bytes
-   * as they come, of an answer 200. */
+  /** Fetches a delivery address without key or rate. Fails above `maxBytes`. `take` gets an answer 200 as it comes. */
   fetchDelivered(
     cdnUrl: string,
     maxBytes: number,
@@ -62,9 +59,7 @@ export type Remedy =
   | 'other_dimensions'
   /** The host does not take this version of the picture. Wait until the picture changes. */
   | 'change_picture'
-  /**
-   * This host does not take a request of this form, so sending it again is useless. The message says what the host refuses.
-   */
+  /** This host does not take a request of this form, as the message says, and would not again. */
   | 'change_request'
   /** The image or album does not exist, or no longer exists. */
   | 'gone'

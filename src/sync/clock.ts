@@ -75,8 +75,7 @@ export function mayArriveFor(credentialLifetimeMs: number): number {
   return credentialLifetimeMs * 1.2 + 1000
 }
 
-/** Notes that the records are an older copy, or made anew. What a person asked to send again may have been sent since, and
- * what an audit compared was other albums. */
+/** Notes that the records are an older copy. What was to be sent again may have been sent, and audits saw other albums. */
 export function noteOlder(tx: Tx): void {
   tx.meta.set('restored', true)
   tx.meta.clear('audit_began')
@@ -115,8 +114,7 @@ export function lossEndsAt(
   return at === null ? null : clock.wall() + Math.min(most, at + most - clock.monotonic())
 }
 
-/** Ends the wait after a state loss, once no request from before the loss can arrive any more. Then albums are walked again,
- * because images may have arrived since the last walk. */
+/** Ends the wait after a state loss. Albums are walked again, because images may have arrived since the last walk. */
 export async function endLoss(context: EngineContext): Promise<void> {
   const { synced, clock, credentialLifetimeMs, contents } = context
   const at = lostAt(synced)

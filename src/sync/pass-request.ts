@@ -81,8 +81,7 @@ export interface Interruption {
 export interface News {
   /** Asks for another scan of folders of a mirror. */
   add(mirror: string, folders: readonly string[]): void
-  /** Scans beside the uploads what its caller calls stale. The pass sets this function while uploads are on the way. It never
-   * rejects, and only one call may be under way. */
+  /** Scans what its caller calls stale, one call at a time. Set while uploads are on the way. Never rejects. */
   scan: ((scopeOf: Pass['scopeOf']) => Promise<void>) | null
 }
 

@@ -29,8 +29,7 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
     db.pragma(`synchronous = ${mode === 'wal' ? 'NORMAL' : 'EXTRA'}`)
     db.pragma('foreign_keys = ON')
     migrate(db, file, steps)
-    // The log is copied into the database when it has so many pages, and the whole process waits for that. A page that was
-    // written many times is copied once.
+    // The whole process waits while the log is copied at so many pages. A page written often is copied once.
     db.pragma('wal_autocheckpoint = 4000')
     // The savepoints of a group commit take more than 64 KiB, for which SQLite would write a temporary file.
     db.pragma('temp_store = MEMORY')

@@ -17,8 +17,7 @@ type Db = Database.Database
 /** How many copies of the database from before a migration are kept. Older copies are removed. */
 const BACKUPS = 2
 
-/** Migrates a database in one transaction, after a copy was made beside it. Throws StateError: STATE_NEWER, STATE_DAMAGED,
- * STATE_NOT_MIGRATED. */
+/** Migrates a database in one transaction, after a copy. Throws STATE_NEWER, STATE_DAMAGED, STATE_NOT_MIGRATED. */
 export function migrate(db: Db, file: string, steps: readonly string[]): void {
   const version = versionOf(db, file, steps)
   if (version === steps.length) return

@@ -73,9 +73,8 @@ function isOpenToOthers(file: string): boolean {
   return process.platform !== 'win32' && (statSync(file).mode & OTHERS) !== 0
 }
 
-/** Replaces a file atomically by one that only its owner can read. When this returns, a power cut loses nothing of the file,
- * neither its name nor its times. After a failure the file is as it was. `text`: also from what the new file, still empty,
- * looks like. Throws Node's errors. */
+/** Replaces a file atomically by one that only its owner can read, lasting when this returns, its times too. `text`: also from
+ * what the new file, still empty, looks like. Throws Node's errors. */
 export function replaceFile(file: string, text: string | ((made: BigIntStats) => string)): void {
   const unfinished = `${file}.tmp`
   try {

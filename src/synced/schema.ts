@@ -252,8 +252,7 @@ CREATE TABLE history (
 CREATE INDEX history_by_path ON history (mirror, path);
 `
 
-/** `closed_at`: when the host refused to create an album in this album. `remade`: albumd then created this album in place of
- * another (sync/albums/album-doubts.ts). */
+/** `closed_at`: when the host refused to create an album in it. `remade`: in place of another. */
 const ALBUM_DOUBTS = `
 ALTER TABLE albums ADD COLUMN closed_at INTEGER;
 ALTER TABLE albums ADD COLUMN remade INTEGER NOT NULL DEFAULT 0;

@@ -287,8 +287,7 @@ function listFailures({ all, column }: Statements) {
   return {
     /** At most `most` failures, in the order of their paths. */
     failures: all<[most: number], FailureSummary>(`${FAILURE} ORDER BY mirror, path LIMIT +?`),
-    /** At most `most` failures of a mirror, in the order of their paths. First come folders and uploads in doubt, then the
-     * failures that albumd does not retry by itself. */
+    /** At most `most` failures by path: folders and uploads in doubt first, then what albumd does not retry by itself. */
     failuresOf: all<[mirror: number, most: number], FailureSummary>(
       `${FAILURE} WHERE mirror = +?
        ORDER BY name <> '' AND code <> 'UNCERTAIN', next_attempt_at IS NOT NULL, path LIMIT +?`,

@@ -131,8 +131,7 @@ function openLog(db: Db, syncLog: (descriptor: number) => Promise<void>) {
   }
 }
 
-/** Resolves once `change` is on the disk. After the database has failed, every call rejects with a StateError, because
- * memory and records may differ. */
+/** Resolves once `change` is on the disk. After the database has failed every call rejects, because memory may differ. */
 export type Commit = <T>(change: () => T) => Promise<T>
 
 interface Waiting {
@@ -147,9 +146,7 @@ const APART_MS = 2
 /** After so many single changes in a row a group waits for no other, but each time after so many one does, to find out. */
 const SINGLES = 16
 
-/**
- * Calls back at the end of this turn of the event loop, or `APART_MS` after the last call when the group waits for others.
- */
+/** Calls back at the end of this turn, or `APART_MS` after the last call when the group waits for others. */
 function apart(): (flush: () => void, singles: number) => void {
   let last = Number.NEGATIVE_INFINITY
   return (flush, singles) => {
@@ -175,9 +172,8 @@ export interface GroupOptions {
   schedule?: (flush: () => void, singles: number) => void
 }
 
-/** Group commit: changes share a transaction when they come shortly after each other, or while the previous group is being
- * synced to the disk. So eight uploads need one fdatasync. Each change has its own savepoint, so a change that throws
- * undoes only itself. */
+/** Group commit: changes share a transaction when they come shortly after each other, or during the last sync, so that eight
+ * uploads need one. Each has a savepoint, so that one that throws undoes only itself. */
 export function groupCommits(
   db: Db,
   { check = () => {}, sync = () => null, schedule = apart(), isCopy = false }: GroupOptions = {},

@@ -58,9 +58,7 @@ export class Blocks {
   }
 }
 
-/**
- * The names under which a block of this endpoint may be recorded. Sending a picture needs no key, only a credential (§5.3).
- */
+/** Under which names a block may be recorded. Sending a picture needs no key, only a credential (§5.3). */
 function over(endpoint: Endpoint): readonly (Endpoint | 'key')[] {
   return endpoint === 'send' ? ['send'] : ['key', endpoint]
 }

@@ -19,11 +19,9 @@ export interface OutageOptions extends Patience {
   random(): number
 }
 
-/** An outage of one endpoint, or of the whole host, and how requests wait for its end. After a failure all requests to the
- * endpoint wait. Then one request probes the host, and the others are sent when it succeeds. After `attempts` failures in a
- * row the outage counts as lasting: requests fail at once with the last failure instead of waiting. Example: while the host
- * is down for an hour, a backlog of 10,000 pictures sends one probe every few minutes, and not 10,000 requests that fail.
- * All times are milliseconds of a monotonic clock. */
+/** An outage of one endpoint, or of the whole host. After a failure all requests wait while one probes. After `attempts`
+ * failures in a row it lasts: requests fail at once, so that a backlog of 10,000 pictures sends one probe every few minutes,
+ * and not 10,000 requests that fail. Times are milliseconds of a monotonic clock. */
 export class Outage {
   readonly #options: OutageOptions
   #failures = 0

@@ -62,8 +62,7 @@ export class RateWindow {
   /** How long the quickest answer took. */
   #quickestMs = Number.POSITIVE_INFINITY
 
-  /** `before`: the latest times at which requests of the process before this one can have arrived. With a limit of Infinity
-   * no request is counted. */
+  /** `before`: the latest arrivals of the process before this one. A limit of Infinity counts none. */
   constructor(limit: number, before: readonly number[] = []) {
     this.#most = limit
     this.#limit = limit

@@ -56,13 +56,10 @@ export type HttpResult =
 /** The error that undici is given when albumd aborts a request. Nobody sees it, because the result is settled before. */
 const ABORTED = new Error('aborted')
 
-/** Sends one request and reads its answer, on the lowest level of undici (`dispatch`), because only this level shows which
- * bytes of the body the connection took. This decides what a lost answer means. Example: an upload of 5 MB ends with
- * ECONNRESET. With `left: 'part'` the upload node never had the whole picture and stored nothing, so the picture can be
- * sent again at once. With `left: 'all'` the node may have stored the picture, so recovery has to find out first.
- *
- * `timeoutMs`: the longest time without progress. `ca`: see `explainTransportError`. Rejects with what `onStart`, `onChunk`
- * or the body's chunks throw, and with nothing else. */
+/** Sends one request on the lowest level of undici (`dispatch`), which alone shows which bytes of the body the connection took.
+ * With `left: 'part'` an upload node never had the whole picture, and it can be sent again at once. With `left: 'all'` the node
+ * may have stored it, so recovery has to find out. `timeoutMs`: without progress. Rejects with what `onStart`, `onChunk` or the
+ * body's chunks throw, and with nothing else. */
 export function exchange(
   dispatcher: Dispatcher,
   request: HttpRequest,

@@ -20,9 +20,8 @@ const CONNECT_MS = 10_000
 /** Makes a connection, as undici wants to have it done. */
 type Connector = buildConnector.connector
 
-/** HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, answers of limited length. Each request
- * under way has a connection of its own. If a request had to wait for a connection, it would leave later than the rate
- * window was told. */
+/** HTTP/1.1 without redirects, decompression and retries. Each request under way has a connection of its own: one that waited
+ * for it would leave later than the rate window was told. */
 export class Http {
   readonly #options: HttpOptions
   readonly #connection: Client.Options & { connect: Connector }

@@ -126,10 +126,9 @@ export class Passage {
   }
 }
 
-/** The way to the upload nodes, which all uploads share. As many uploads are on the way at once as end within half of a
- * credential's life at the measured rate, because an upload that takes longer than its credential lives has cost quota for
- * nothing. Example: eight pictures of 10 MB wait, on a line of 100 KB/s. All at once they would need 800 seconds, but a
- * credential lives for 600: all eight would fail, over and over. */
+/** The way to the upload nodes. As many uploads are on the way at once as end within half of a credential's life at the
+ * measured rate. Eight pictures of 10 MB at once on a line of 100 KB/s would need 800 seconds, but a credential lives for 600:
+ * all would fail, over and over, and each costs quota. */
 export class Line {
   readonly #options: LineOptions
   readonly lives = new Lives()

@@ -6,9 +6,8 @@ import { mayArriveFor } from '../clock.ts'
 import type { AlbumPort } from '../context.ts'
 import { type AlbumListings, showsItsOwn, unlistedIn } from '../listing/index.ts'
 
-/** Finds out, in one pass, which albums are gone. Only a listing proves it: a host may answer NOT_FOUND because an album is
- * too deep to hold others, or because it is late to know a new one. Where the plan has no listings no album is in doubt,
- * because a second one of its name would be created. */
+/** Finds out, in one pass, which albums are gone. Only a listing proves it: a host may answer NOT_FOUND for an album that is
+ * too deep or too new. Without listings none is in doubt, because a second one of its name would be created. */
 export class AlbumDoubts {
   readonly #context: AlbumPort
   readonly #listings: AlbumListings

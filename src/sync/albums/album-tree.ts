@@ -29,8 +29,7 @@ export class AlbumTree {
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
   /** By parent and name: the failure after which this album is not asked for again in this pass. */
   readonly #refusals = new Map<string, HostFailure>()
-  /** The parents, by the host's ids, that were walked again after the host had refused to create an album in them. Null is
-   * the root. */
+  /** By the host's ids: the parents that were walked again after a refusal to create an album in them. Null: the root. */
   readonly #walkedAgain = new Set<string | null>()
   /** By the rows of parents (0 is the root): whether the albums recorded there are listed. */
   readonly #looksAbove = new Map<number, Promise<HostFailure | null>>()
@@ -272,8 +271,7 @@ export class AlbumTree {
     return { ok: true as const, value }
   }
 
-  /** Before a process relies on the record of an album, the album above must list it: one listing for all albums there.
-   * Returns what kept the host from being asked, or null. */
+  /** The album above must list a recorded album before a process relies on it. Returns what kept the host from being asked. */
   async #lookAbove(parent: Album, name: string, signal: AbortSignal): Promise<HostFailure | null> {
     const recorded = this.#known(parent, name)
     if (!recorded?.confirmed || this.#context.contents.listed.has(recorded.remote_id)) return null

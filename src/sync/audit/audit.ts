@@ -200,9 +200,7 @@ export type AlbumLook =
   | { kind: 'unknown'; reason: Reason }
   | { kind: 'failed'; failure: HostFailure }
 
-/**
- * Walks an album. Null is the root, and while the default album is not known, all albums. An album that is gone is empty.
- */
+/** Walks an album. Null: the root, and all albums while the default album is not known. One that is gone is empty. */
 export async function lookAtAlbum(
   context: AuditContext,
   album: number | null,

@@ -142,8 +142,7 @@ async function verifyMoves(context: DeletionContext, image: ImageRow, signal: Ab
     if (linked !== null && linked !== image.id) await verifyLink(context, images.byId(linked)!, signal)
 }
 
-/** Why an image that was only linked may not be deleted, or null. Its bytes are compared; where they can't be, a person
- * approves. */
+/** Why an image that was only linked may not go, or null. Its bytes are compared; where they can't be, a person approves. */
 async function whyUnproved(
   context: DeletionContext,
   { state }: EscrowRow,

@@ -54,8 +54,7 @@ export class LastCheck {
     return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
   }
 
-  /** Why an image may be needed by a restore that has not ended, or null. Until it has ended, what is missing from its folder was
-   * not deleted, but is not back yet. */
+  /** Why an image is perhaps needed by a restore that has not ended, or null: what it has not put back was not deleted. */
   whyRestored({ mirror, path }: EscrowRow): Reason | null {
     const root = this.#mirrors.get(mirror)?.policy.folder
     for (const folder of root === undefined ? [] : foldersAbove(path)) {

@@ -28,9 +28,8 @@ export interface Deletion {
   notDone(tx: Tx, refusal: HostFailure): void
 }
 
-/** Sends a DELETE; nothing else does. Returns null when the host does not hold the target any more, or its refusal. First
- * the intent is recorded. When the answer is lost, the host may have done it, so the intent stays open, and the deletion is
- * repeated. */
+/** Sends a DELETE; nothing else does. Returns null when the host does not hold the target any more, or its refusal. When the
+ * answer is lost, the host may have done it, so the intent stays open, and it is repeated. */
 export async function sendDelete(
   { synced, host, claims }: Pick<EngineContext, 'synced' | 'host' | 'claims'>,
   { target, intend, whyNot, isGone, done, notDone }: Deletion,

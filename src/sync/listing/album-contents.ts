@@ -13,9 +13,8 @@ import { listingChanges, plainName, type Walk, walkEverything, walkWhole } from 
 /** A listed image that no record names. `album`: the row of its album; null is the root. */
 export type UnrecordedImage = ListedImage & { album: number | null }
 
-/** The unrecorded images of albums. With new records, or an older copy, a picture may be on the host although no record says
- * so, and would be sent twice. So before the first upload into an album the host's count is compared with the records, and
- * where it differs the whole album is walked. */
+/** The unrecorded images of albums. With new or older records a picture may be on the host unrecorded, and be sent twice. So
+ * before the first upload into an album its count is compared with the records, and where it differs it is walked. */
 export class AlbumContents {
   /** For each album, the look at it, or the look that is under way. The keys are rows of albums; 0 is the root. */
   readonly #looks = new Map<number, Promise<Outcome<void>>>()

@@ -116,9 +116,7 @@ interface Dimensions {
   height?: number | null | undefined
 }
 
-/**
- * Whether these can be a picture's dimensions. Unknown ones rule nothing out, and a host may turn a picture as EXIF says.
- */
+/** Whether these can be a picture's dimensions, also as EXIF turns it. Unknown ones rule nothing out. */
 export function dimensionsFit(listed: Dimensions, picture: OwnFeatures): boolean {
   const near = (a: number | null | undefined, b: number | null | undefined) =>
     a == null || b == null || Math.abs(a - b) <= DIMENSION_TOLERANCE
@@ -169,8 +167,7 @@ export function mostBytes(printed: string): number | null {
   return meanings && Math.max(...meanings.map(([, most]) => most))
 }
 
-/** The least and most bytes for each meaning of a listed size. §2 shows "1.2 MB", not how it is rounded or how large a KB
- * is. Null: not understood. */
+/** The least and most bytes for each meaning: §2 shows "1.2 MB", not its rounding or base. Null: not understood. */
 function meaningsOf(printed: string): [least: number, most: number][] | null {
   const parts = PRINTED.exec(printed)
   if (!parts) return null

@@ -23,11 +23,10 @@ interface LackingLook {
   other: { isLike: boolean; below: readonly FolderRow[] } | null
 }
 
-/** Folders that lack what nobody is known to have deleted: those that have lost all their many pictures at once, and those in
- * whose place another folder lies, which lacks pictures and shows others just as they are recorded. (A folder that shows none
- * of them was made anew: grace and hold decide.) Either their disk fails, or a backup was put in their place, or a
- * person has moved the pictures, for example by changing the names of two folders. Once everything was scanned, albumd knows
- * whether pictures of the same sizes and times have appeared elsewhere. */
+/** Folders that have lost all their many pictures at once, and those in whose place another folder lies, which lacks pictures
+ * and shows others just as they are recorded. (One that shows none was made anew: grace and hold decide.) Their disk fails, a
+ * backup was put there, or the pictures have moved. Once all was scanned, albumd knows whether their sizes and times have
+ * appeared elsewhere. */
 export class EmptiedFolders {
   readonly #synced: Synced
   readonly #waiting = new Map<string, LackingLook>()

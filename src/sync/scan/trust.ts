@@ -7,8 +7,7 @@ import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 
-/** Whether a mirror's root is the one that was scanned before. `accepted`: a person said so. `found`: null: it could not be
- * read, so a person can't trust it either. */
+/** Whether a root is the one that was scanned before, or accepted by a person. `found`: null: it could not be read. */
 export type RootCheck = TrustedRoot | DoubtfulRoot
 
 export interface DoubtfulRoot {

@@ -51,8 +51,7 @@ interface WalkBefore {
   missed: Set<number>
 }
 
-/** After so long an upload that no walk shows has not arrived, although the host counts more images: it counts wrongly, or
- * would list the image by now. */
+/** After so long an upload that no walk shows has not arrived, whatever the host counts: it would list the image by now. */
 const COUNTED_MS = DAY_MS
 
 /** How often an album is walked at most, until two walks in a row are complete. */

@@ -36,16 +36,12 @@ function isRefusal({ code }: BlockRow): boolean {
   return remedyOfCode(code) === 'refused_by_node'
 }
 
-/** Finds out whether the host refuses a picture, all of its type, or all. A refused picture fails, waits for its next try, and
- * goes last then.
- *
- * When three different pictures in a row are refused in the same way, their endpoint is blocked: none of them has failed, one
- * picture at a time asks again, after ever longer pauses, and the first that is taken ends the block. What is refused again
- * after that has failed by itself. A 5xx of step 1 is an outage as far as the gate can tell, so it ends the uploads at once.
- * An outage that the host explains in a code of its own is a block at once: the gate has asked often enough.
- *
+/** Finds out whether the host refuses a picture, all of its type, or all. A refused picture fails, and goes last at its next
+ * try. When three different ones in a row are refused in the same way, their endpoint is blocked: none has failed, one at a
+ * time asks again, after ever longer pauses, and the first that is taken ends the block. What is refused again after that has
+ * failed by itself. An outage that the host explains in a code of its own is a block at once: the gate has asked often enough.
  * When a picture of another type was taken since the first of three of one type was refused, the type is blocked: its pictures
- * wait, the others are sent, and one picture of the type asks now and then. */
+ * wait, the others are sent, and one of the type asks now and then. */
 export class Breaker {
   readonly #context: BreakerPort
   readonly #block: BlockRow | undefined

@@ -105,8 +105,7 @@ export class IncompletePictures {
     const fails = kind === 'missing' && action === 'leave'
     // A ctime in the future comes from a wrong clock. An hour ahead is taken as an hour ago, so that the wait is not long.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
-    // To fail too early does no harm. Before it is sent, no clock that was set may have aged it, or albumd saw it unchanged
-    // for so long.
+    // To fail early does no harm. To be sent, no clock that was set may have aged it, or albumd saw it rest for so long.
     const known = fails ? age : Math.max(leftAloneMs(context, job, look.ctime, 'likelySince'), from - since)
     const message = because(fails ? 'incomplete' : 'odd', { why })
     const waits = this.#wait(file, read, { why: kind, message, since, from, end: from + waitMs - known })

@@ -16,14 +16,10 @@ import { isNamed, type Pass } from '../pass-request.ts'
 import { fullPath } from '../tree-path.ts'
 import { foundInItsOwn, lookAtAlbum, type Recovery, record } from './album-recovery.ts'
 
-/** Recovery: what became of uploads whose answer is not known. Nothing is sent while it works.
- *
- * An example. `a.jpg` was sent at 10:00, and the connection broke after its last byte. Its intent stays open in the
- * journal, and the file is `uncertain`. Recovery asks first whether the delivery address that the credential promised gives
- * the bytes of `a.jpg`. When it does not, recovery walks the album. An image with the promised id ends the doubt. When
- * exactly one unrecorded image has that name, comparing its bytes ends the doubt. When the album shows no such image, the
- * upload may still arrive until its credential has expired (§8: after ten minutes). After that, two complete walks in a row
- * without the image prove that the upload never arrived, and the file is pending again. */
+/** Recovery: what became of uploads whose answer is not known. Nothing is sent while it works. It asks whether the promised
+ * address gives the bytes. If not, it walks the album: an image with the promised id ends the doubt, or the comparison with the
+ * only unrecorded one of that name. Without one the upload may still arrive until its credential has expired (§8). After that
+ * two complete walks in a row prove that it never did, and the file is pending again. */
 export async function recoverUploads(context: EngineContext, pass: Pass): Promise<void> {
   await endLoss(context)
   await settleJournal(context, pass)

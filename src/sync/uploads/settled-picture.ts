@@ -17,21 +17,13 @@ const LOOKS_APART_MS = 50
 /** For so many bytes the second read comes a millisecond later, so that a large file that grows is not read again and again. */
 const BYTES_PER_MS = 100_000
 
-/** Opens a picture once nobody writes to it any more. It must have been left unchanged for `settleMs`. A younger picture is
- * read twice, `settleMs` apart, and must have the same bytes both times, because the kernel's timestamps are too coarse to
- * be trusted alone.
- *
- * Some pictures do not wait that long. An example: a camera import writes `a.jpg` in 200 ms. The picture is new, and its
- * last bytes are the end marker of a JPEG, so its writer has finished. albumd waits some 50 ms, reads `a.jpg` again, and
- * sends it. When an editor saves over an old `b.jpg`, the end marker may be left from the old picture. So the marker does
- * not tell that the editor has finished, and `b.jpg` waits the full time. A picture that was seen a moment ago without its
- * end counts as new, because its first writer is still writing it, and not an editor.
- *
- * Three kinds of pictures do not wait in this function, because other pictures wait meanwhile: a picture whose bytes are on the
- * host already, a picture whose end is missing, and a picture that has changed while this function waited for it before.
- * IncompletePictures remembers the latter two. An example: a webcam writes over `c.jpg` twice a second. Later passes read
- * `c.jpg` once in `settleMs`, and open it when its bytes were the same twice in a row. Until then it waits.
- * `used`: the hash of the image that the file uses, or null. */
+/** Opens a picture once nobody writes to it any more: it was left unchanged for `settleMs`, or was read twice, `settleMs`
+ * apart, with the same bytes, because the kernel's timestamps are too coarse to be trusted alone. A new picture that ends with
+ * its end marker waits only some 50 ms: its writer has finished. In one that an editor saves over an old one the marker may be
+ * left from that, so it waits the full time; one that lacked its end a moment ago still has its first writer. Three kinds do
+ * not wait here, because others wait meanwhile: a picture whose bytes are on the host, one whose end is missing, and one that
+ * changed while this function waited before, such as a webcam's. IncompletePictures remembers the latter two. `used`: the hash
+ * of the image that the file uses, or null. */
 export async function openSettled(
   context: SettleContext,
   job: Pick<UploadJob, 'file' | 'root' | 'path'>,

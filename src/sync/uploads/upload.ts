@@ -216,8 +216,7 @@ export class Uploader {
     })
   }
 
-  /** After a state loss nobody knows what is on the host, and a plan without listings can't tell. Then the picture fails.
-   * Returns this failure, or null in all other cases. */
+  /** After a state loss a plan without listings can't tell what is on the host. Then the picture fails. Otherwise null. */
   #blindly(failure: HostFailure, hash: Buffer): UploadResult | null {
     const { synced, clock } = this.#run
     if (!isUnlisted(failure) || synced.meta.get('restored') === null) return null

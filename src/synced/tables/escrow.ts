@@ -199,9 +199,7 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
       proved: run<[image: number]>(
         `UPDATE escrow SET state = 'grace' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.proved.grace)}`,
       ),
-      /**
-       * Counts the deletion of an image for the hold, unless a person approved the deletion or the picture has only moved.
-       */
+      /** Counts a deletion for the hold, unless a person approved it or the picture has only moved. */
       record: run<[{ at: number; image: number }]>(
         `INSERT INTO deletions (at, mirror, image, edited) SELECT @at, mirror, image, reason = 'superseded' FROM escrow
          WHERE image = +@image AND state <> 'approved' AND ${losesBytes}`,

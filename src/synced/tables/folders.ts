@@ -128,8 +128,7 @@ export function openFolders({ all, column, get, kept, run, value }: Statements) 
        left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`),
       unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
       accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
-      /** Removes the record of a folder that is gone, when no recorded file or open upload names it, and no recorded folder
-       * lies on a disk that was mounted there. */
+      /** Removes the record of a folder that is gone, unless a file, an open upload or a folder on its disk needs it. */
       removeIfEmpty: run<[id: number]>(`DELETE FROM folders WHERE id = ? AND ${isEmpty}`),
     },
   }
