@@ -5,7 +5,6 @@ import type { CommandOutput } from '../daemon/commands/command.ts'
 import type { Interruption } from '../sync/pass-request.ts'
 import { sayAside } from './terminal/output.ts'
 
-/** Milliseconds after which a person is told what albumd waits for. */
 const PATIENCE_MS = 3000
 
 /** Carries out a command. When a daemon uses this state, the daemon carries out the command, else this process. Answers the
@@ -58,7 +57,6 @@ export async function carryOut<N extends CommandName>(
 /** The size in bytes of a database with about ten thousand pictures. */
 const LARGE = 4 * 2 ** 20
 
-/** Whether the records hold so many pictures that a scan needs threads. */
 function isLarge(database: string): boolean {
   return (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > LARGE
 }

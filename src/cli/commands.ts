@@ -42,10 +42,8 @@ const MIRRORING = [inSync, usage, left, locked, refused]
 /** The exit codes of commands that run until a person stops them. */
 const SERVING = [inSync, usage, locked]
 
-/** A command as `albumd --help` shows it. */
 export interface Command {
   name: string
-  /** Name and operands, as yargs writes them. */
   command: string
   describe: string
   /** The exit codes with which the command may end, besides `unexpected`. */

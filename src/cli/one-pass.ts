@@ -16,7 +16,6 @@ import type { OnInterrupts } from './terminal/interrupts.ts'
 import { printJson, printLine, sayAside } from './terminal/output.ts'
 import { adoptionInWords, eventInWords, noProgress, progressOn, tellPass } from './terminal/progress.ts'
 
-/** The names of commands that run a pass. */
 type PassName = { [N in CommandName]: ResultOf<N> extends PassResult ? N : never }[CommandName]
 
 /** A file that can't be sent yet, by its whole path, and why. */
@@ -33,7 +32,6 @@ export interface Shown {
   notReady?: readonly NotReady[]
 }
 
-/** Runs one pass, with progress and a summary. */
 export async function onePass<N extends PassName>(
   config: Config,
   name: N,
@@ -107,7 +105,6 @@ export function exitCodeOf({ verdict, paused }: PassResult): number {
   return paused ? EXIT.left : { in_sync: EXIT.inSync, left: EXIT.left, refused: EXIT.refused }[verdict]
 }
 
-/** What `--json` writes of a pass. */
 export function inJson(
   exit_code: number,
   { counts, unready }: Tally,
@@ -137,16 +134,12 @@ function guardedIn(left: readonly LeftOf[]): ReadonlySet<string> {
 interface End {
   /** How many linked images could not be compared; null when the command compares none. */
   notCompared?: number | null
-  /** The named files that can't be sent yet. */
   notReady?: readonly NotReady[]
-  /** Whether a person has ended the pass before its end. */
   isInterrupted?: boolean
-  /** Whether albumd is paused, so that there was no pass. */
   isPaused?: boolean
   /** Whether the command deletes no images of pictures that are gone, and no daemon deletes them either. */
   leavesDeletions?: boolean
   hasOneMirror?: boolean
-  /** Whether the pass was for named paths alone. */
   isNamed?: boolean
 }
 
@@ -170,16 +163,12 @@ function report(
   if (gone > 0) say(inWords(because('gone_on_host', { pictures: gone })))
 }
 
-/** What a person can do about a refusal of the host. */
 interface Remedies {
   key: string
-  /** When the plan forbids something. */
   plan: string
-  /** While the host is away. */
   away?: string
   /** When uploads go on after a used-up quota, ISO 8601. */
   goesOn?: string | null
-  /** A person has just asked the host again. */
   wasAsked?: boolean
 }
 
@@ -195,7 +184,6 @@ function remediesOf(config: Config, name: PassName, byDaemon: boolean): Remedies
   }
 }
 
-/** Tells what the host refused. */
 export function sayStopped(stopped: readonly HostFailure[], remedies: Remedies): void {
   // An answer that the host gave for two endpoints is told once.
   const wasAsked = remedies.wasAsked || stopped.some(({ remedy }) => remedy === 'key')
@@ -203,7 +191,6 @@ export function sayStopped(stopped: readonly HostFailure[], remedies: Remedies):
     sayAside(line)
 }
 
-/** What the host refused, and what a person can do. */
 export function stoppedInWords(
   failure: Pick<HostFailure, 'code' | 'endpoint' | 'message' | 'remedy'>,
   { key, plan, away, goesOn = null, wasAsked = false }: Remedies,
@@ -220,7 +207,6 @@ export function stoppedInWords(
   return `${inWords(message)} (${code})${remedies[remedy] ?? waits}`
 }
 
-/** What a person can do when the plan forbids a part of a pass. */
 const PLAN_REMEDY = '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself'
 
 /** Who deletes the images of pictures that are gone, where a command leaves them. */
@@ -242,7 +228,6 @@ const COUNTED: Partial<Record<SpokenEvent['event'], keyof Tally['counts']>> = {
   album_deleted: 'albums_deleted',
 }
 
-/** The counts of what a pass did. */
 export class Tally {
   readonly counts = {
     uploaded: 0,
@@ -266,7 +251,6 @@ export class Tally {
   /** The pictures that wait, and for what. This is a map, because a picture may be tried several times. */
   readonly #waiting = new Map<string, { path: string; message: string }>()
 
-  /** The pictures of the pass that can't be sent yet. */
   get unready(): NotReady[] {
     return Array.from(this.#waiting, ([path, { message: reason }]) => ({ path, reason }))
   }
@@ -367,7 +351,6 @@ function listed(parts: [number, string][]): string {
     .join(', ')
 }
 
-/** A refusal of the host that ended the work early, for JSON. */
 export function refusalInJson({ endpoint, code, message }: HostFailure): object {
   return { endpoint, code, message: inWords(message) }
 }

@@ -7,7 +7,6 @@ import type { Synced } from '../synced/synced.ts'
 import { exitCodesInHelp, Problem } from './problem.ts'
 import { type OnInterrupts, withInterrupts } from './terminal/interrupts.ts'
 
-/** A switch, which is off when it is not given. */
 export function flag(describe: string) {
   return { type: 'boolean', default: false, describe } as const
 }
@@ -73,7 +72,6 @@ export function command<A>(
   }
 }
 
-/** A command that reads the config of `--config`. */
 export function configCommand<A>(
   builder: (options: Argv<LogLevelArgs & InferredOptionTypes<typeof configOption>>) => Argv<A>,
   work: (config: Config, args: A, onInterrupts: OnInterrupts) => Promise<number>,

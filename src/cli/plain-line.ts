@@ -4,7 +4,6 @@ import { orNull } from '../daemon/or-null.ts'
 import type { Command } from './commands.ts'
 import { type CommandCode, type LogLevelArgs, logLevelOption } from './options.ts'
 
-/** What a command declares of an option or an operand, as far as a plain command line needs it. */
 interface Declared {
   type?: string
   alias?: string

@@ -2,7 +2,6 @@ import type { Config } from '../config/schema.ts'
 import { readRemedy } from '../words/system-errors.ts'
 import { printable } from '../words/text.ts'
 
-/** The contract's exit codes. */
 export const EXIT = {
   inSync: 0,
   unexpected: 1,
@@ -34,7 +33,6 @@ export function exitCodesInHelp(codes: readonly number[]): string {
 export class Problem extends Error {
   override name = 'Problem'
   readonly exitCode: number
-  /** For programs. */
   readonly code: string
   readonly beside: Beside
 

@@ -14,7 +14,6 @@ import { orNull } from '../daemon/or-null.ts'
 import { version } from '../daemon/package.ts'
 import { sayAside } from './terminal/output.ts'
 
-/** The environment that a config depends on. */
 const ENVIRONMENT = ['HOME', 'STATE_DIRECTORY', 'XDG_STATE_HOME'] as const
 
 interface Known {
@@ -23,7 +22,6 @@ interface Known {
   config: Config
 }
 
-/** The config, with the real paths of its folders. Throws ConfigError. `say`: gets a line for each key that is gone. */
 export async function readConfig(flag: string | undefined, say = sayAside): Promise<Config> {
   const config = await keptOrParsed(flag)
   for (const line of config.gone) say(line)
@@ -86,7 +84,6 @@ export function readAccess(config: Config, say = sayAside): Access {
   return { apiKey: key, ca, store }
 }
 
-/** Warns of a secret that other users can read. */
 export function sayWarning(told: SecretWarning | null | undefined, say = sayAside): void {
   if (told) say(`${told.message}. ${told.remedy}`)
 }

@@ -110,7 +110,6 @@ function failureInWords(
   return `${what} ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
 }
 
-/** The lines about the moments that a restore can bring back. None: nothing is recorded. */
 function backInWords({
   restorable_since: since,
   restorable_in_part_since: inPart,
@@ -136,7 +135,6 @@ function backInWords({
   ]
 }
 
-/** The lines about the audits. None: no audit has ended or begun. */
 function auditInWords({
   last,
   findings,
@@ -238,7 +236,6 @@ function restoreOf({ state, folder }: MirrorStatus): string {
   return `"albumd restore ${state === 'guarded' ? 'OTHER_FOLDER' : shellWord(printable(folder))} --at TIME"`
 }
 
-/** What becomes of the deletions that wait in their grace. */
 function deletionsInWords(mirror: MirrorStatus, { mirrors }: Status): string | null {
   const { pending_deletions, approved_deletions } = mirror
   if (pending_deletions === approved_deletions) return null
@@ -261,7 +258,6 @@ function keepingInWords(mirror: MirrorStatus): string {
   ].join('; ')
 }
 
-/** The lines of `status` about uploads under way, and about the address of the page. */
 function pageInWords(now: PageNow | null, backlog: Pick<Status['backlog'], 'pictures'>): string[] {
   if (now === null) return []
   const { page, uploading, rate } = now
@@ -283,7 +279,6 @@ function rateInWords(
   return `rate    ${sizeInWords(bytes)}/s${pace}${left > 0 ? `; ${inDigits(left)} left` : ''}`
 }
 
-/** The lines of `status` about the machines that share the account. */
 function machinesInWords({ machines }: Pick<Status, 'machines'>): string[] {
   return machines.map(({ name, is_this, state, seen, albums, used_today }) => {
     const has = albums.map(album => (album === '' ? "the host's root" : `"${printable(album)}"`)).join(', ')

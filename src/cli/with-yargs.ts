@@ -77,7 +77,6 @@ export function markOperands(args: readonly string[]): string[] {
   return [...args.slice(0, dashes), ...args.slice(dashes + 1).map(operand => MARK + operand)]
 }
 
-/** Removes MARK from the operands that yargs has parsed. */
 export function unmarkOperands(parsed: Record<string, unknown>): void {
   const unmark = (value: unknown) =>
     typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : value

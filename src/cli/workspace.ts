@@ -11,7 +11,6 @@ import { Problem } from './problem.ts'
 
 /** The folder of a trial, which holds everything that the trial writes. */
 export interface Workspace {
-  /** The folder of the pictures. */
   folder: string
   isSample: boolean
   config: string

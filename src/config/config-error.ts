@@ -15,7 +15,6 @@ export interface Problem {
   message: string
 }
 
-/** All mistakes in the configuration. The message has one line for each. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly code = 'CONFIG'
@@ -33,7 +32,6 @@ export function problemLine({ file, line, column, key, message }: Problem): stri
   return [position, key, message].filter(Boolean).join(': ')
 }
 
-/** A problem without a line in the file. */
 export function unplaced(file: string | null, key: string | null, message: string): Problem {
   return { file, line: null, column: null, key, message }
 }
@@ -68,7 +66,6 @@ export function likelyKey(written: string, known: readonly string[]): string | n
   return likely.sort((one, other) => one.distance - other.distance)[0]?.key ?? null
 }
 
-/** Levenshtein's distance: how many characters must be inserted, removed or replaced. */
 function editDistance(one: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, column) => column)
   for (let row = 1; row <= one.length; row++) {

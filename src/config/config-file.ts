@@ -31,7 +31,6 @@ function exists(file: string): boolean {
   }
 }
 
-/** The text of a config. Throws ConfigError. */
 export function readConfigText(file: string): string {
   const refusal = (message: string) => new ConfigError([unplaced(file, null, message)])
   const missing = 'no such file. "albumd init" writes one, and config.example.yaml shows what belongs in it'

@@ -72,7 +72,6 @@ function shownValue(field: z.ZodType): unknown {
   return field.meta()?.example ?? (field instanceof z.ZodPrefault ? field.def.defaultValue : undefined)
 }
 
-/** Breaks lines at spaces. No word is longer than a line. */
 function comment(text: string, indent: string): string[] {
   const most = COLUMNS - indent.length - '# '.length
   const lines = text.match(new RegExp(`\\S.{0,${most - 1}}(?= |$)`, 'g')) ?? []

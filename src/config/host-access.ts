@@ -32,7 +32,6 @@ export function keyRemedy(config: KeySource, env: NodeJS.ProcessEnv | null): str
   return `check ${namedBy(found)}${isHandedIn ? ', then restart albumd' : ''}`
 }
 
-/** The longest key that is accepted, in bytes. */
 const LONGEST = 4096
 
 /** The account's key (§5): from host.api_key_file, or else $ALBUMD_API_KEY, the systemd credential "api-key", or the file
@@ -55,7 +54,6 @@ interface KeyFile {
   kind: keyof typeof KEY_FILES
 }
 
-/** What names the file of the key, for a person. */
 const KEY_FILES = {
   named: 'host.api_key_file',
   credential: 'systemd credential "api-key"',
@@ -82,7 +80,6 @@ export function keyFileOf(
   return { file: beside, kind: 'beside' }
 }
 
-/** The files that the access is read from. */
 export function accessFilesOf(
   { host, account }: KeySource & AuthoritySource & StoreSource,
   env: NodeJS.ProcessEnv,
@@ -133,7 +130,6 @@ interface StoreSource {
 
 /** What the store that the machines share asks for. */
 export interface StoreAccess {
-  /** It holds no password. */
   url: string
   password: string | null
   /** PEM. Null: the authorities that Node knows. */

@@ -13,7 +13,6 @@ const requestsPerSecond = value.section({
   create_album: rate('create_album', 'Albums made.'),
 } satisfies Record<Endpoint, unknown>)
 
-/** The host, the account there, and what it allows. */
 export const hostSection = value.section({
   base_url: value.baseUrl.meta({
     description:
@@ -75,7 +74,6 @@ export const hostSection = value.section({
   }),
 })
 
-/** What several machines with one account share. */
 export const accountSection = value.section({
   shared: value.storeUrl.optional().meta({
     description:

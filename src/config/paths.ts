@@ -52,7 +52,6 @@ export function realPathOf(path: string): string {
   }
 }
 
-/** The target of a link, or null when the path is no link. */
 function endOfLink(path: string): string | null {
   try {
     return readlinkSync(path)

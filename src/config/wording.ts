@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type KeyPath, keyText, likelyKey, visible } from './config-error.ts'
 
-/** A mistake in the content of a config. The line in the file is looked up later. */
 export interface Mistake {
   path: KeyPath
   message: string

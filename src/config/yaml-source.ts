@@ -2,7 +2,6 @@ import type { ErrorCode, ParsedNode, YAMLError, YAMLMap } from 'yaml'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
 import { type KeyPath, visible } from './config-error.ts'
 
-/** The values of a YAML text, and where each value is written. */
 export interface YamlSource {
   /** Null when the text is empty or its faults leave the value in doubt. A key with nothing after it is undefined. */
   value: unknown
@@ -11,7 +10,6 @@ export interface YamlSource {
   locate(path: KeyPath): Position
 }
 
-/** Line and column count from 1. */
 export interface Position {
   line: number
   column: number
@@ -111,7 +109,6 @@ function looseAliases(document: Document.Parsed): number[] {
   return loose
 }
 
-/** The offsets of keys that stand in their mapping already. */
 function repeatedKeys(document: Document.Parsed): number[] {
   const again: number[] = []
   visit(document, {

@@ -9,12 +9,9 @@ export type DaemonEvent =
   | { event: 'audit_found'; kind: FindingKind; album: string; name: string; detail: string }
   /** `skipped`: how many albums could not be compared. */
   | { event: 'audit_finished'; albums: number; findings: number; skipped: number }
-  /** The scheduled audit stopped, because the host refused a request. */
   | { event: 'audit_waits'; code: string; message: string }
-  /** A person gave a command. */
   | { event: 'asked_for'; what: string }
   | { event: 'config_taken' }
-  /** The new config was refused, so the current config stays. */
   | { event: 'config_refused'; message: string }
   | { event: 'key_taken' }
   | { event: 'key_refused'; message: string }
@@ -28,7 +25,6 @@ export type DaemonEvent =
   | { event: 'albumd_works_again' }
   | { event: 'trouble'; code: string; message: string }
   | { event: 'trouble_resolved' }
-  /** `notify.on_trouble` failed. */
   | { event: 'trouble_command_failed'; message: string }
   /** `notify.on_upload` failed. `path`: null for many pictures. Published once while it fails in the same way. */
   | { event: 'upload_command_failed'; path: string | null; message: string }
@@ -44,9 +40,7 @@ export interface Sending {
   sent: number | null
 }
 
-/** What is published on the bus, by topic. */
 export interface Topics {
-  /** Every event of a pass. */
   pass: SpokenEvent
   /** The events of a pass without repetitions: see `newsFilter`. */
   news: SpokenEvent
@@ -58,9 +52,7 @@ export interface Topics {
   alive: undefined
   /** Nothing may be deleted for a while, because another machine may have the albums. That is over. */
   doubtEnded: undefined
-  /** A request to the host has ended. */
   request: RequestEvent
-  /** A part of a picture was sent. */
   sending: Sending
 }
 
@@ -68,7 +60,6 @@ export interface Topics {
 export class Bus {
   readonly #listeners = new Map<keyof Topics, Set<(event: never) => void>>()
 
-  /** Returns a function that ends the subscription. */
   on<Topic extends keyof Topics>(topic: Topic, listener: (event: Topics[Topic]) => void): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set()
     this.#listeners.set(topic, listeners.add(listener))
@@ -79,7 +70,6 @@ export class Bus {
     for (const listener of this.#listeners.get(topic) ?? []) listener(event as never)
   }
 
-  /** Whether anybody listens. */
   hears(topic: keyof Topics): boolean {
     return (this.#listeners.get(topic)?.size ?? 0) > 0
   }

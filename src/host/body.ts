@@ -1,9 +1,7 @@
 import { type Reason, Refusal } from './refusal.ts'
 
-/** A JSON body whose fields are not checked yet. */
 export type Body = Readonly<Record<string, unknown>>
 
-/** Refuses a body that is no JSON object. */
 export function asBody(value: unknown): Body {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Refusal('badBody', 'The body must be a JSON object.')

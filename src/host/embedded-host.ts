@@ -17,7 +17,6 @@ import { authorityFile, type Certificate, serverCertificate } from './http/autho
 import { type HostChoices, type HostClock, settle } from './ports.ts'
 
 export interface HostOptions extends HostChoices {
-  /** The folder that holds the host's database, pictures and certificates. */
   data: string
   /** The address to listen on. With port 0 the host takes any free port. */
   listen: { host: string; port: number }
@@ -45,7 +44,6 @@ const HEADERS_MAX = 10_000
 /** A request with its body must arrive within a credential's life plus this many milliseconds. */
 const REQUEST_MARGIN = 30_000
 
-/** Ignores the error of mkdir for a folder that exists already. */
 function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error
 }

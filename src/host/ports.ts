@@ -19,7 +19,6 @@ export type ReadPicture = (source: ByteSource) => Promise<Picture | null>
 export interface PictureStore {
   /** Begins to store a picture. Nobody can read the picture before `keep` was called. */
   begin(): Promise<Draft>
-  /** Rejects when the file does not exist. */
   read(file: string): Promise<ReadableStream<Uint8Array>>
   /** Removes a picture. A picture that is gone already is no error. Throws when the bytes can't be removed. */
   remove(file: string): void
@@ -41,14 +40,11 @@ export interface HostChoices {
   plan: Plan
   /** The lowest plan that allows an account to list, delete and create albums (§1.6). */
   plansFrom?: Plan
-  /** Images that an account may upload on a day. */
   dailyQuota?: number
   /** Bytes. */
   maxFileSize?: number
-  /** Bytes that an account may store. */
   storageLimit?: number
   credentialTtlMs?: number
-  /** Requests a second by endpoint; Infinity means no limit. */
   requestsPerSecond?: Partial<Record<Endpoint, number>>
   /** The path of the album for uploads that name no album, such as "a/b". Null: they go to the root. */
   defaultAlbum?: string | null

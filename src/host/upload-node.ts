@@ -15,7 +15,6 @@ export type UploadNode = ReturnType<typeof openUploadNode>
 /** Step 2 of an upload (§4.2): receives the bytes, compares them with what step 1 declared, and stores them. */
 export function openUploadNode(stores: Stores) {
   const { db, albums, images, credentials, pictures, readPicture, settings, clock } = stores
-  /** The uploads under way, each with the id of its account. */
   const open = new Map<Promise<string>, number>()
 
   function refuseWithoutRoom(account: number, size: number): void {
@@ -98,7 +97,6 @@ export function openUploadNode(stores: Stores) {
       }
     },
 
-    /** Resolves once no upload is under way. */
     async settled(): Promise<void> {
       await Promise.allSettled(open.keys())
     },

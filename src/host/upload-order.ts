@@ -38,7 +38,6 @@ export function readUploadOrder(body: Body): UploadOrder {
   return { ...file, ...declared, compares: skips ? 0 : 1, albumId: optionalString(body, 'album_id') }
 }
 
-/** Reads the body of `POST /api/presign` (§4.3). */
 export function readPresignOrder(body: Body): UploadOrder {
   return { ...readFile(body), ...NONE, compares: 0, albumId: null }
 }
@@ -81,7 +80,6 @@ export function openIssuing(
   node: UploadNode,
   defaultAlbum: (account: Account) => AlbumRow,
 ) {
-  /** Returns the token for the upload address, and the image's id. */
   function issue(account: Account, order: UploadOrder) {
     const now = clock.wall()
     const album = order.albumId === null ? defaultAlbum(account) : albums.owned(account, order.albumId)

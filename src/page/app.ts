@@ -17,12 +17,10 @@ import {
 import type { Thumbnail } from './thumbnails.ts'
 import { lockedDocument } from './view/document.ts'
 
-/** What the page serves. */
 export interface Sources {
   /** Proves that a form was sent by this page. */
   readonly token: string
   document(): string
-  /** The facts of the running daemon that `albumd status` shows. */
   now(): object
   /** `id`: of the picture's image, or of its upload. Blank when it has ended before a browser asks. */
   thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail>
@@ -30,11 +28,9 @@ export interface Sources {
   alerts(): Alert[]
   /** Queues the command that a form asks for. False: the page has no such form. */
   askFor(command: string, fields: Fields): boolean
-  /** Called with an unexpected error. */
   failed(error: Error): void
 }
 
-/** The longest form that the page takes, in bytes. */
 const LARGEST_FORM = 64 * 1024
 
 /** What opens the page to people whom albumd can't recognize by their connection, and the file that holds the key. */

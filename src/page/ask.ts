@@ -8,7 +8,6 @@ import { stateFiles } from '../daemon/state/claim.ts'
 import type { PageUrl } from './page-server.ts'
 import type { UnderWay, UploadRate } from './under-way.ts'
 
-/** What only the running daemon knows. */
 export interface PageNow extends DaemonTold {
   page: PageUrl
   uploading: UnderWay[]

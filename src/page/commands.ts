@@ -74,7 +74,6 @@ export class PageCommands {
     }
   }
 
-  /** The commands to show, the latest one first. */
   latest(): PageCommand[] {
     const since = this.#now() - SHOWN_MS
     return this.#commands.filter(({ ended }) => ended === null || ended > since).toReversed()

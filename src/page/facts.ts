@@ -8,7 +8,6 @@ import type { Millis } from '../protocol/clock.ts'
 import type { PageCommand } from './commands.ts'
 import type { UnderWay, UploadRate } from './under-way.ts'
 
-/** The page's view of the records. */
 export interface Recorded {
   status: Status
   alerts: Alert[]
@@ -16,7 +15,6 @@ export interface Recorded {
   held: PendingDeletion[]
 }
 
-/** Everything that the page shows. */
 export interface Facts {
   /** Null: the state is not open. */
   recorded: Recorded | null
@@ -31,7 +29,6 @@ const LATEST_SHOWN = 12
 /** How many deletions that a person may decide about the page groups by folder. Further deletions are only counted. */
 const HELD_SHOWN = 1000
 
-/** `quietMs`: time since albumd's last sign of life. */
 export function readRecorded(session: Session, now: Millis, quietMs: number): Recorded {
   const { config, synced } = session
   return {

@@ -48,7 +48,6 @@ export function isAskedByOthers(fetchSite: string | undefined, fetchMode: string
   return fetchMode !== 'navigate'
 }
 
-/** Headers that proxies add. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
 /** Whether a request came through a proxy. Then its connection does not tell who asks. */
@@ -120,7 +119,6 @@ function read(table: 'tcp' | 'tcp6'): string {
   return orNull(() => readFileSync(`/proc/self/net/${table}`, 'latin1')) ?? ''
 }
 
-/** The two ends of a connection, as this side sees them. */
 type Ends = Record<'remoteAddress' | 'localAddress', string> & Record<'remotePort' | 'localPort', number>
 
 const ESTABLISHED = '01'

@@ -11,7 +11,6 @@ import type { SpokenEvent } from '../sync/pass-events.ts'
 /** How many codes are counted by name. Further codes are counted as OTHER, because a host may invent many codes. */
 const CODES = 50
 
-/** A metric as prom-client holds it. */
 interface DeclaredMetric {
   name: string
   help: string
@@ -24,7 +23,6 @@ export class Metrics {
   readonly #now: () => number
   readonly #codes = new Set<string>()
   readonly #scanBegan = new Map<string, number>()
-  /** Takes the numbers out of each gauge. */
   readonly #clear: (() => void)[] = []
 
   readonly #uploads = this.#counter('albumd_uploads_total', 'Pictures that were uploaded.', ['mirror'])
@@ -174,7 +172,6 @@ export class Metrics {
         this.#failuresNow.inc({ code: this.#known(code) }, n)
   }
 
-  /** Every metric, for the reference. */
   declared(): { name: string; type: string; help: string; labels: string[] }[] {
     const metrics = this.#registry.getMetricsAsArray() as unknown as DeclaredMetric[]
     return metrics.map(metric => {

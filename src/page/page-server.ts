@@ -3,7 +3,6 @@ import type { Hono } from 'hono'
 import { type Close, serveApp } from '../daemon/control/server.ts'
 import { noteOtherEnd } from './guard.ts'
 
-/** Where the page listens. */
 interface Address {
   host: string
   port: number

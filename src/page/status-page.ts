@@ -35,7 +35,6 @@ export class StatusPage implements Display, Sources {
   #signAt: number
   #saidLast = ''
 
-  /** Listens to `bus` from here on. */
   constructor(clock: Clock, bus: Bus) {
     const now = () => clock.monotonic()
     this.#clock = clock

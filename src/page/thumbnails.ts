@@ -9,7 +9,6 @@ const LARGEST = 2 * 2 ** 20
 /** Where there is no small picture, as in a screenshot, a file of up to so many bytes is sent as it is, piece by piece. */
 const LARGEST_SENT = 32 * 2 ** 20
 const PIECE = 256 * 1024
-/** How many files are opened at a time. */
 const AT_ONCE = 4
 
 /** Formats that browsers show. SVG is left out, because an SVG may hold scripts. */
@@ -23,7 +22,6 @@ const SHOWN: ReadonlySet<string> = new Set([
   'image/vnd.microsoft.icon',
 ])
 
-/** A picture's bytes, for a browser. */
 export interface Thumbnail {
   /** Found from the bytes, not from the name. */
   mime: string

@@ -10,7 +10,6 @@ export interface UnderWay {
   sent: number
 }
 
-/** What was uploaded in a second. */
 export interface UploadRate {
   bytes: number
   pictures: number
@@ -23,7 +22,6 @@ const SECONDS = 10
 export class UnderWayPictures {
   readonly #now: () => number
   readonly #pictures = new Map<string, UnderWay>()
-  /** What was uploaded in each of the last seconds. */
   readonly #seconds = new Map<number, UploadRate>()
   #nextId = 1
 
@@ -43,7 +41,6 @@ export class UnderWayPictures {
     this.#pictures.set(key, { id: known?.id ?? this.#nextId++, mirror, path, size, sent })
   }
 
-  /** In the order in which their uploads began. */
   pictures(): UnderWay[] {
     return [...this.#pictures.values()]
   }

@@ -15,7 +15,6 @@ const OF_ENDPOINT: Readonly<Record<string, string>> = {
 
 const OF_KEY: ReadonlySet<string> = new Set(['INVALID_API_KEY', 'MISSING_API_KEY', 'OTHER_ACCOUNT'])
 
-/** A failure that ends requests to an endpoint. */
 interface Block {
   code: string
   endpoint: string
@@ -70,7 +69,6 @@ const IMAGES = {
   first: 'the first of the waiting images',
   each: 'each',
 }
-/** An id names one of several images. */
 export type ImageName = keyof typeof IMAGES | { id: string }
 
 /** Limits of inotify, with the values to which people are told to raise them. */
@@ -78,7 +76,6 @@ const HIGHER = { max_user_watches: 1_048_576, max_user_instances: 1024, max_queu
 
 /** How a fact is shown: `{at:time}` shows the fact `at` by `KINDS.time`. A fact without a colon is shown as it is. */
 const KINDS = {
-  /** A fact that is itself a reason. */
   reason: (why: Reason) => inWords(why),
   /** What is so, of a fact that is itself a reason, and what can be done about it. */
   fact: (why: Reason) => factOf(why),
@@ -104,7 +101,6 @@ const KINDS = {
       .join(' of '),
   /** How many others there are beside the one that is named. */
   more: (others: number) => (others > 0 ? ` and ${others} more` : ''),
-  /** A name that may be missing. */
   named: (path: string | null) => (path === null ? '' : ` ${path}`),
   paths: (paths: readonly string[]) => paths.join(', '),
   time: localTime,
@@ -200,7 +196,6 @@ export function endsByItself(why: Reason): boolean {
   return PASSING.some(code => reasonIn(why, code) !== null)
 }
 
-/** The code of the failure that a reason is about, or null. */
 export function failureIn(why: Reason): string | null {
   const [, facts] = parsed(why)
   return ((facts ?? {}) as { code?: string }).code ?? null
@@ -212,7 +207,6 @@ export function folderIn(why: Reason): string | null {
   return code === 'folder_in_doubt' ? (facts as { path: string }).path : null
 }
 
-/** The words of a reason, for a person. */
 export function inWords(why: Reason): string {
   const [code, facts] = parsed(why)
   const words: string | ((facts: never) => string) | undefined = WORDS[code]
@@ -236,7 +230,6 @@ export function remedyOf(why: Reason): string | null {
   return inWords(why).slice(factOf(why).length).replace(/^\. /, '') || null
 }
 
-/** The command that a person can copy into a shell, or null. */
 export function commandOf(why: Reason): string | null {
   const [code, facts] = parsed(why)
   const command: string | undefined = COMMANDS[code as keyof typeof COMMANDS]

@@ -9,7 +9,6 @@ import { EXIT } from '../problem.ts'
 import { printJson, printLine, sayAside } from '../terminal/output.ts'
 import { noProgress, progressOn } from '../terminal/progress.ts'
 
-/** Milliseconds between two lines of progress when no bar is shown. */
 const LINE_EVERY_MS = 10_000
 
 export const auditCommand = configCommand(

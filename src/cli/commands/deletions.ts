@@ -130,7 +130,6 @@ function ofSeveral({ next, moved_to }: PendingDeletion): ShownStep[] {
   })
 }
 
-/** The steps of an image that waits for nothing but a pass. */
 const AT_ONCE: ReadonlySet<ReasonCode> = new Set(['goes_next', 'run_sync'])
 
 function inWordsOf(

@@ -30,7 +30,6 @@ export const pauseCommand = configCommand(
   },
 )
 
-/** The duration in milliseconds. Throws Problem. */
 async function durationIn(given: string): Promise<number> {
   const { parseDuration } = await import('../../config/values.ts')
   const ms = parseDuration(given)

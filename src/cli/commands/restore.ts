@@ -112,7 +112,6 @@ interface Asked {
 
 type Restore = (emit: (emitted: RestoreEvent) => void, interruption: Interruption) => Promise<RestoreReport>
 
-/** The restore that the options ask for. Throws Problem. */
 async function restoreFor(config: Config, asked: Asked): Promise<Restore> {
   const { folder, mirror, deleted, at: given, 'from-host': fromHost } = asked
   if (folder === '') throw new Problem('No folder is named. Name one')
@@ -226,7 +225,6 @@ const NOTES: Record<Note, string> = {
   unproved: 'only size and dimensions are compared',
 }
 
-/** How many folders are named whose pictures came later. */
 const FOLDERS_SHOWN = 3
 
 /** How far a folder is as it was. The last lines of the report say how many pictures lack. `at`: the time of the restore. */
@@ -264,7 +262,6 @@ function thenInWords(report: RestoreReport, at: string): string[] {
   return lines
 }
 
-/** What the host may hold that the records do not name. */
 function unknownInWords({ state_is_older: isOlder, unrecorded }: RestoreReport): string[] {
   const fetch = '"albumd restore FOLDER --from-host" fetches all that the host lists'
   if (isOlder)

@@ -43,7 +43,6 @@ async function logFailure(error: unknown, log: Logger | null): Promise<void> {
   logEvent(log ?? openLog({ level: 'error', format: 'auto' }, out), { event: 'failed', code, message })
 }
 
-/** `onLog`: called with the log as soon as it is open. */
 async function runDaemon(
   flag: string | undefined,
   level: Config['log']['level'] | undefined,

@@ -80,7 +80,6 @@ export const syncCommand = configCommand(
   },
 )
 
-/** Asks a person at a terminal about deletions that wait because they are many. Returns whether one was approved. */
 async function decideMany(
   config: Config,
   mirrors: readonly MirrorStatus[],

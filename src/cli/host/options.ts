@@ -10,7 +10,6 @@ function ofPlans(words: (plan: Plan) => string): string {
   return PLANS.map(plan => `${plan} ${words(plan)}`).join(', ')
 }
 
-/** The options of `albumd host`. */
 export const OPTIONS = {
   data: valued('The folder that holds everything; needed to serve'),
   'api-key': {

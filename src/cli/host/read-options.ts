@@ -8,7 +8,6 @@ import { Problem } from '../problem.ts'
 import { sayAside } from '../terminal/output.ts'
 import type { HostArgs } from './options.ts'
 
-/** What the arguments ask for. Throws Problem. */
 export function readOptions(args: HostArgs): HostOptions {
   const listen = readListen(args.listen)
   refuseInsecure(args, listen.host)

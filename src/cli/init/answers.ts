@@ -14,7 +14,6 @@ import { sayWarning } from '../read-config.ts'
 import type { Asker } from '../terminal/asker.ts'
 import { type Draft, faultIn, faultOf } from './draft.ts'
 
-/** The options of `albumd init` that answer questions. */
 export interface Given {
   'base-url': string | undefined
   'ca-file': string | undefined
@@ -22,7 +21,6 @@ export interface Given {
   folder: string[]
   album: string[]
   deletions: string | undefined
-  /** Whether the host may be asked. */
   check: boolean
 }
 
@@ -184,7 +182,6 @@ export async function agreeOnMirrors(
   )
 }
 
-/** The default of deletions.grace_many. */
 const DEFAULT_MANY = '1d'
 
 const NO_MORE = 'no more'

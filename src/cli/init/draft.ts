@@ -11,7 +11,6 @@ import { Problem } from '../problem.ts'
 
 /** The part of the config that is answered so far, with the keys of the config file. */
 export interface Draft {
-  /** The absolute path where the config will be written. */
   file: string
   host: { base_url: string; api_key_file?: string; ca_file?: string; plan?: string }
   mirrors: { folder: string; album: string; deletions?: string }[]

@@ -110,7 +110,6 @@ export function uninstall(place: ServicePlace): number {
   return EXIT.inSync
 }
 
-/** The accounts that still have a service. */
 function othersOf(systemctl: Systemctl): string[] {
   // The exit code is not checked, because systemctl exits with 1 when there is no such unit.
   const list = (...what: string[]) => systemctl.ask(...what, '--no-legend', 'albumd@*.service').out

@@ -6,13 +6,10 @@ import { EXIT, Problem } from '../problem.ts'
 import { runTool } from './systemctl.ts'
 
 export interface ServicePlace {
-  /** Whether the service belongs to the user or to the machine. */
   user: boolean
   /** When the service starts, for a person. */
   starts: 'when you log in' | 'with the machine'
-  /** The name for systemctl. */
   unit: string
-  /** The path of the template in the package. */
   template: string
   /** The path of the unit's file. The file below PACKAGED belongs to Debian's package, and stays as it is. */
   file: string
@@ -84,7 +81,6 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(escaped) ? escaped : `"${escaped.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** The user that services of the machine run as. */
 export const SERVICE_USER = 'albumd'
 
 /** Makes the user when it does not exist, and answers whether it was made. Throws Problem when this fails. */

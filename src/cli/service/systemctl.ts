@@ -5,7 +5,6 @@ import { EXIT, Problem } from '../problem.ts'
 interface Ended {
   code: number
   out: string
-  /** The first line of standard error. */
   err: string
 }
 
@@ -17,7 +16,6 @@ export function runTool(file: string, args: readonly string[]): Ended | null {
   return { code: status ?? 1, out: stdout, err: stderr.trim().split('\n')[0]! }
 }
 
-/** Talks to the service manager of the machine or of the user. */
 export class Systemctl {
   readonly #flags: readonly string[]
 

@@ -4,14 +4,12 @@ import { printable } from '../../words/text.ts'
 import { Problem } from '../problem.ts'
 
 export interface Question {
-  /** The option that gives the answer, without its dashes. */
   option: string
   words: string
   /** The option's value. When it is given, nobody is asked. */
   given?: string | undefined
   /** The answer when a person enters an empty line, or when nobody can be asked. */
   fallback?: string | undefined
-  /** Whether the answer is hidden while it is typed. */
   secret?: boolean
   /** What is wrong with an answer and what would be right. Null: nothing is wrong. */
   check(answer: string): string | null | Promise<string | null>
@@ -41,7 +39,6 @@ export class Asker {
     this.#lines?.once('SIGINT', () => this.close())
   }
 
-  /** Whether a person can be asked. */
   get person(): boolean {
     return this.#lines !== null
   }
@@ -66,7 +63,6 @@ export class Asker {
     }
   }
 
-  /** Writes a line between the questions. */
   tell(line: string): void {
     this.#out.write(`  ${printable(line)}\n`)
   }

@@ -6,7 +6,6 @@ import { because, inWords } from '../../words/reasons.ts'
 import { countLeftOut, inDigits, printable } from '../../words/text.ts'
 import { SCHEMA } from './output.ts'
 
-/** How many kinds of files are named. */
 const KINDS_NAMED = 4
 
 /** What is left out, without ignore files, because nobody expects them on the host, and what can't be read. */
@@ -21,7 +20,6 @@ function* leftOutAt(places: readonly MirrorLocation[]) {
 type FoundAt = ReturnType<typeof leftOutAt> extends Generator<infer Found> ? Found : never
 type LeftOutAt = Extract<FoundAt, { kind: 'left_out' }>
 
-/** Counts what is left out, by kinds. */
 class Counted {
   #all = 0
   readonly #kinds = new Map<string, number>()

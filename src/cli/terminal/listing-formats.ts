@@ -70,7 +70,6 @@ const COLUMNS: readonly Column[] = [
   { title: 'ID', least: 8, cut: 'end', spare: true },
   { title: 'ADDRESS', least: 20, cut: 'middle', spare: true },
 ]
-/** The column of the state in the table. */
 const STATE = 1
 
 /** Titles are bold. Every state but `synced` is yellow. */
@@ -126,7 +125,6 @@ function* csvLines(pictures: Iterable<MirroredPicture>, shown: Shown): Generator
   }
 }
 
-/** A field of CSV (RFC 4180). */
 function csvLine(cells: readonly string[]): string {
   const quoted = cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
   return `${quoted.join(',')}\r\n`
@@ -139,7 +137,6 @@ function* each(
   for (const picture of pictures) if (picture.url !== null) yield show(picture, picture.url)
 }
 
-/** Escapes a text for markdown, on one line. */
 function inMarkdown(text: string): string {
   return printable(text.replace(/[!-/:-@[-`{-~]/g, '\\$&'))
 }

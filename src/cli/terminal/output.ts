@@ -35,10 +35,8 @@ export function printLine(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** The version of everything that `--json` writes. */
 export const SCHEMA = 1
 
-/** Writes one JSON object to standard output. */
 export function printJson(object: object): void {
   printLine(JSON.stringify({ schema: SCHEMA, ...object }))
 }

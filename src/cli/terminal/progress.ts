@@ -3,7 +3,6 @@ import { systemClock } from '../../protocol/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import { count, inDigits, localTime, printable, sizeInWords, spanInWords } from '../../words/text.ts'
 
-/** The widest and the narrowest bar, in columns of the terminal. */
 const WIDEST = 30
 const NARROWEST = 10
 /** Columns beside the text: two for ora's sign, and one that stays free, because some terminals break a full line. */
@@ -13,9 +12,7 @@ const AROUND = 3
  */
 const LINES_MS = 50
 
-/** How far the work is. */
 export interface Moved {
-  /** What `total` and `done` count. */
   noun: 'picture' | 'album'
   total: number
   /** How many were done before this work began. */
@@ -37,7 +34,6 @@ export class Progress {
   readonly #lines: string[] = []
   #printing: NodeJS.Timeout | undefined
 
-  /** `out`: null when nothing is shown. */
   constructor(out: NodeJS.WriteStream | null, bar: Ora | null) {
     this.#out = out
     this.#bar = bar
@@ -67,7 +63,6 @@ export class Progress {
     if (this.#bar) this.#bar.text = this.#line()
   }
 
-  /** How far the work is, without the bar. */
   inWords(): string {
     return textOf(this.#now(), 80)
   }
@@ -103,7 +98,6 @@ export class Progress {
   }
 }
 
-/** Shows nothing, for `--json`. */
 export const noProgress = new Progress(null, null)
 
 /** The code that draws the bar is loaded only on a terminal. A terminal of 0 columns (script(1) without a terminal behind it,
@@ -115,7 +109,6 @@ export async function progressOn(out: NodeJS.WriteStream): Promise<Progress> {
   return new Progress(out, ora({ stream: out, discardStdin: false, color: false }))
 }
 
-/** The bar's line. */
 export function barText(moved: Moved, columns: number): string {
   const text = textOf(moved, columns)
   const width = Math.min(WIDEST, columns - AROUND - text.length - 1)

@@ -2,7 +2,6 @@ import stringWidth from 'string-width'
 
 export interface Column {
   title: string
-  /** The least width in columns of a terminal. */
   least: number
   /** The part that is cut from a cell that is too wide. */
   cut: 'middle' | 'end'

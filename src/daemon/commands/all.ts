@@ -93,7 +93,6 @@ export type CommandName = keyof typeof commands
 export type RequestOf<N extends CommandName> = Parameters<(typeof commands)[N]['carryOut']>[1]
 export type ResultOf<N extends CommandName> = Awaited<ReturnType<(typeof commands)[N]['carryOut']>>
 
-/** The command of this name. Null: there is none. */
 export function commandNamed(name: string): Command<unknown, unknown> | null {
   return Object.hasOwn(commands, name) ? (commands[name as CommandName] as Command<unknown, unknown>) : null
 }

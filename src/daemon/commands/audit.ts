@@ -24,10 +24,8 @@ import { pauseAt, pauseInWords } from '../state/pause.ts'
 import { type Command, type CommandContext, NotPossible } from './command.ts'
 
 interface AuditDone {
-  /** Null: no album is recorded that could be compared. */
   result: AuditResult | null
   verdict: Verdict
-  /** What a repair left, in each mirror. Empty without a repair. */
   left: readonly LeftOf[]
 }
 
@@ -86,7 +84,6 @@ async function auditForAWhile(
   return { result, gaveWay: leave.signal.aborted && !interruption.stop.aborted }
 }
 
-/** A finding for people and programs. */
 export interface AuditFinding {
   kind: Finding['kind']
   /** The album's path on the host; '' is the root. */
@@ -109,15 +106,12 @@ export interface AuditFinding {
 export interface AuditResult {
   /** Whether the walk reached the last album. Otherwise the next walk goes on with the next album. */
   finished: boolean
-  /** Whether every album was compared. */
   complete: boolean
   albums: number
-  /** Albums that could not be compared, and why. */
   skipped: { album: string; reason: string }[]
   findings: AuditFinding[]
   /** How many images were not deleted, because a person must approve so many deletions. */
   withheld: number
-  /** The host's failures that ended the work early. */
   stopped: HostFailure[]
 }
 

@@ -8,7 +8,6 @@ import { because, inWords } from '../../words/reasons.ts'
 import type { Engine, PassOptions } from '../engine/engine.ts'
 import { fingerprintOf } from '../state/claim.ts'
 
-/** What a command shows to the person who gave it, while it works. */
 export interface CommandOutput {
   emit: EmitSpoken
   say(line: string): void
@@ -30,7 +29,6 @@ export interface CommandContext {
   pass(options?: PassOptions): Promise<PassReport>
   /** Whether other work waits. A command that takes long asks this again and again, and then calls `giveWay`. */
   othersWait(): boolean
-  /** Lets the other work be done. Resolves after one pass. */
   giveWay(): Promise<void>
 }
 

@@ -90,7 +90,6 @@ function goneUnnoticed({ mirrors }: Config, synced: Synced, path: string): GoneP
   })
 }
 
-/** Whether an image of a picture at or below `path` stays on the host for good. */
 function isKept(config: Config, synced: Synced, path: string): boolean {
   return locationsOf(config, synced, path).some(location => {
     for (const { image } of picturesOf(recordedAt(synced, location))) if (image.kept === 1) return true
@@ -158,7 +157,6 @@ export function listToDecide(
   return listed(config, synced, path, ({ id }) => synced.escrow.toDecide(id, most), now)
 }
 
-/** Like `listToDecide`, with all others. */
 export function listPending(
   config: Config,
   synced: Synced,

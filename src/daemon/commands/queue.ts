@@ -13,7 +13,6 @@ import {
   refuseOtherConfig,
 } from './command.ts'
 
-/** What the daemon has open while it works with one config: see loop/supervisor.ts. */
 export interface Session {
   config: Config
   synced: Synced
@@ -45,7 +44,6 @@ export interface Asker {
 }
 
 interface QueuedCommand {
-  /** Resolves when the command has ended, with or without success. */
   start(): Promise<void>
   refuse(why: Error): void
   left: AbortSignal | undefined
@@ -73,7 +71,6 @@ export class CommandQueue {
     this.#session = session
   }
 
-  /** Ends the session. Queued commands wait for the next session. */
   leave(): void {
     this.#session = null
   }
@@ -98,7 +95,6 @@ export class CommandQueue {
     return this.#asked.signal
   }
 
-  /** Resolves with the command's result. Rejects with Refused, or with the command's error. */
   async ask<Request, Result>(
     { carryOut, given, atOnce, isSilent, needsHost }: Omit<Command<Request, Result>, 'request'>,
     request: Request,
@@ -152,7 +148,6 @@ export class CommandQueue {
     if (error) throw error
   }
 
-  /** Shows an event of a pass to all commands that have begun. */
   readonly emit = (emitted: SpokenEvent): void => {
     for (const { output } of this.#begun) output.emit(emitted)
   }

@@ -28,7 +28,6 @@ import { type Command, type CommandContext, isMeant, NotPossible, refuseSeveral 
 
 export interface PassResult {
   verdict: Verdict
-  /** The host's failures that ended the work early. */
   stopped: HostFailure[]
   mirrors: MirrorStatus[]
   /** What is left of what the command was asked to do: in each mirror, or at each path that a person named. */
@@ -55,7 +54,6 @@ export const syncCommand: Command<SyncRequest, PassResult> = {
   carryOut: (context, { pruneIgnored, paths }) => passAt(context, { pruneIgnored, task: 'mirror' }, paths),
 }
 
-/** Sends the pictures at these absolute paths, and deletes nothing. */
 export const putCommand: Command<{ paths: string[] }, PassResult> = {
   request: z => z.strictObject({ paths: z.array(z.string()) }),
   needsHost: true,

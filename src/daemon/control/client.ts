@@ -9,7 +9,6 @@ import { fingerprintOf } from '../state/claim.ts'
 import { closedState } from '../state/state-problem.ts'
 import type { Asking, Line, Refusal } from './protocol.ts'
 
-/** What a command shows to a person who gave it to a daemon. */
 export interface RemoteOutput extends CommandOutput {
   begun(): void
 }
@@ -80,7 +79,6 @@ function refused({ code, message }: Refusal): Refused {
 const NOBODY: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'])
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
 
-/** Sends the request. Null: no daemon listens. */
 async function post(
   file: string,
   path: string,

@@ -5,7 +5,6 @@ import type { SpokenEvent } from '../../sync/pass-events.ts'
  * version. */
 export const asking = z.strictObject({
   version: z.string(),
-  /** See `fingerprintOf`. */
   config: z.string(),
   request: z.unknown(),
 })

@@ -73,7 +73,6 @@ export async function serveApp(
   }
 }
 
-/** The longest request that the socket takes, in bytes. */
 const LARGEST_REQUEST = 64 * 1024
 /** So many bytes may wait for a client that does not read; then its connection ends, for the sake of the memory. */
 const MOST_BYTES_AHEAD = 16 * 1024 * 1024

@@ -31,7 +31,6 @@ export type AskedEndpoint = Exclude<Endpoint, 'send'>
 
 interface Question {
   aim: string
-  /** What albumd can't do when the plan does not allow the endpoint. */
   without: string
   ask(host: ImageHost, signal: AbortSignal): Promise<Outcome<unknown>>
 }
@@ -93,7 +92,6 @@ export async function* checkEndpoints(
   }
 }
 
-/** Makes findings of what the host told the running daemon. `isUsedUp`: the day's quota, which is no block. */
 export function* judgeDaemon(
   blocks: Status['blocks'],
   keyRemedy = KEY_REMEDY,

@@ -28,9 +28,7 @@ import { checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
 import { checkReach } from './host.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
 
-/** What only a running daemon knows. */
 interface PageTold extends DaemonTold {
-  /** Why the status page can't be served, or null. */
   page: { why: string | null }
 }
 

@@ -1,4 +1,3 @@
-/** What the doctor checks, in this order. */
 export type Check =
   | 'config'
   | 'folder'

@@ -45,10 +45,8 @@ export async function checkTrees(
 }
 
 interface Survey {
-  /** How many folders there are, the root included. */
   folders: number
   pictures: number
-  /** `first`: the first path that can't be read. */
   unreadable: { folders: number; pictures: number; first: string | null }
 }
 

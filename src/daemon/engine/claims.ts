@@ -10,10 +10,8 @@ import type { Synced } from '../../synced/synced.ts'
 import type { Bus } from '../events.ts'
 import { openMachine, ownAlbums } from '../state/machine.ts'
 
-/** Says to a person what the claims wait for. */
 type SharedSays = ConstructorParameters<typeof AlbumClaims>[0]['say']
 
-/** This machine's claims on its albums while a state is open. */
 export type OpenClaims = Awaited<ReturnType<typeof openClaims>>
 
 /** Of this run of the program, so that a copy of the state, or of the machine, has another. */
@@ -72,7 +70,6 @@ export async function openClaims(
     claims,
     /** The same interruption, ended also when the albums are another machine's. */
     interruption: { ...interruption, stop: both(interruption.stop), cut: both(interruption.cut) },
-    /** Throws AlbumTaken or StateError when the albums are another's. */
     throwWhereLost() {
       if (lost) throw ofState(lost)
     },

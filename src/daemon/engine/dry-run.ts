@@ -37,7 +37,6 @@ export interface DryRunOptions {
   pruneIgnored: boolean
   interruption: Interruption
   say: (planned: Planned) => void
-  /** Hears what concerns more than one path. */
   note: (why: Reason) => void
 }
 

@@ -41,7 +41,6 @@ export interface EngineOptions {
 export interface PassOptions {
   /** What is scanned, by the mirror's folder; other mirrors are not scanned. Left out: everything is scanned. */
   scope?: ReadonlyMap<string, Scope> | undefined
-  /** Deletes the images of pictures that an ignore rule hides. */
   pruneIgnored?: boolean
   /** Sends and deletes only what is at and below these absolute paths. */
   named?: ReadonlySet<string> | undefined

@@ -59,9 +59,7 @@ export interface Rehearsal {
   /** What the host refused the last process. */
   blocks: readonly Block[]
   say: (planned: Planned) => void
-  /** What an image in escrow waits for. */
   waitOf: (entry: EscrowRow) => Pick<Wait, 'why' | 'until'>
-  /** Hears what concerns more than one path. */
   note: (emitted: Note) => void
 }
 
@@ -112,7 +110,6 @@ export async function rehearse(
   for (const planned of waiting.values()) say(planned)
 }
 
-/** The whole path of a recorded file. */
 export function fullPathOf(synced: Pick<Synced, 'folders' | 'mirrors'>, file: FileKey): string {
   const { mirror, path } = locationOf(synced, file)
   return fullPath(synced.mirrors.byId(mirror)!.folder, path)
@@ -132,7 +129,6 @@ export function unlikeRecorded(
   }
 }
 
-/** How many pictures the host takes today, as far as the records tell. */
 function quotaLeft({
   synced,
   allowance,
@@ -200,7 +196,6 @@ function whyUploaded(
   return { operation, why: change ?? because(became === null ? 'new' : 'touched') }
 }
 
-/** An image that the pass leaves in escrow. */
 function leftInEscrow({ images }: Synced, mirror: string, entry: EscrowRow, why: Reason): Planned {
   const operation = waitsForPerson(entry) ? 'hold' : 'wait'
   const cdn_url = images.byId(entry.image)?.cdn_url ?? null

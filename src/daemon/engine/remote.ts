@@ -18,7 +18,6 @@ export interface Access {
   store: StoreAccess | null
 }
 
-/** The secrets that no log may contain. */
 export function secretsOf({ apiKey, store }: Access): string[] {
   return store?.password ? [apiKey, store.password] : [apiKey]
 }
@@ -39,7 +38,6 @@ export async function openSharedAccount(
   return openShared({ ...store, machine, share, usedToday, baseUrl: config.host.base_url, apiKey, clock })
 }
 
-/** The keys of the config that say how to reach the host. */
 export type RemoteSettings = Pick<
   Config['host'],
   'base_url' | 'site_url' | 'upload_form' | 'timeout' | 'credential_lifetime' | 'requests_per_second'

@@ -25,7 +25,6 @@ export function settingsOf(config: Config, isDaemon: boolean): EngineSettings {
   }
 }
 
-/** What a process has seen that begins now. */
 export function memoryAtStart({ watch }: Config, { meta }: Synced): ProcessMemory {
   const incomplete = { afterMs: watch.incomplete_after, action: watch.incomplete }
   return {

@@ -17,9 +17,7 @@ import { diskProblem, PictureProblem } from '../restore/picture-problem.ts'
 import { PlaceFiles } from '../restore/place-files.ts'
 import { safeName } from '../restore/target-folder.ts'
 
-/** A picture that lies elsewhere. */
 export interface Incoming {
-  /** The name of its file. */
   name: string
   /** Reading throws NotPossible where the picture can't be read. */
   bytes: AsyncIterable<Uint8Array>

@@ -22,7 +22,6 @@ export interface LoopOptions extends DueOptions {
   interruption: Interruption
   /** The scheduled audit. It goes on between passes while nothing else is due. Null: there is none. */
   audit: ScheduledAudit | null
-  /** The commands that people give while it runs. */
   queue: CommandQueue
   /** The loop publishes on the topics `passEnded`, `say` and `alive`, and listens to `pass`. */
   bus: Bus
@@ -83,7 +82,6 @@ export class Loop {
     }
   }
 
-  /** Runs until interrupted. */
   async run(): Promise<void> {
     const { config, synced, clock, bus, audit, queue, interruption } = this.#options
     const { stop } = interruption
@@ -243,7 +241,6 @@ const JUMP_MS = 30_000
 const WATCH_FIRST_MS = 3000
 /** The shortest time that uploads, or deletions, go on before they pause for something else. */
 const LEAST_MS = 5000
-/** The events of deletions, whether done or refused. */
 const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
 
 /** Waits until the work of a pass must pause, and for `leastMs` at least. Ends when `ended` is aborted. */
@@ -298,7 +295,6 @@ function openPauses(
     deletions: deletions.signal,
     /** Whether the pass paused for other work. Outside `uploads.hours` no upload begins, which is no pause. */
     hasPaused: () => deletions.signal.aborted || (areHoursOpen && uploads.signal.aborted),
-    /** Must be called when the pass has ended. */
     async end(): Promise<void> {
       unsubscribe()
       ended.abort()

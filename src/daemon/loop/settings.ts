@@ -14,23 +14,18 @@ import { readState, refuseOther } from '../state/state.ts'
 /** Why the config or the key that was read last was refused, by the facts that record this. Null: it was not. */
 type Refusals = Record<'config_refused' | 'key_refused', string | null> & { config_needs_stop: true | null }
 
-/** What the daemon runs with. */
 export interface Settings {
   config: Config
   access: Access
 }
 
-/** Where a running daemon gets other settings from. */
 export interface Renewable {
-  /** The config's file. */
   file: string
   /** `read` must be called each time that a person asks for the config to be read again. */
   onAsked(read: () => void): void
-  /** Reads all settings. Throws ConfigError. */
   settings(): Promise<Settings>
   /** Reads key, certificates and password again, for a config that stays the same. Throws ConfigError. */
   accessFor(config: Config): Access
-  /** Called when the daemon has taken new settings. */
   onTaken(settings: Settings): void
 }
 
@@ -84,14 +79,12 @@ export class CurrentSettings {
     return this.#replaced.signal
   }
 
-  /** Resolves when nothing is being read any more. */
   async close(): Promise<void> {
     this.#hasEnded = true
     for (const file of this.#files) unwatchFile(file)
     await this.#latest
   }
 
-  /** Records what is refused, and what is no longer. */
   readonly record = ({ meta }: Tx): void => {
     for (const fact of ['config_refused', 'key_refused', 'config_needs_stop'] as const) {
       const why = this.#refused[fact]

@@ -26,7 +26,6 @@ import { CurrentSettings, type Renewable } from './settings.ts'
 
 /** What a display, such as the status page, may see of the daemon. */
 export interface DaemonView {
-  /** The config of the current session. */
   config(): Config
   /** The file that the config is read from. Null: there is none. */
   configFile: string | null
@@ -44,13 +43,10 @@ export interface Display {
   close(): Promise<void>
 }
 
-/** What a daemon may be connected to. */
 export interface Surroundings {
   /** Where the daemon gets other settings from while it runs. Null: the settings never change. */
   renewable?: Renewable | null
-  /** The service manager that started the daemon. */
   manager?: ServiceManager | null
-  /** Shows people what the daemon does. */
   display?: Display | null
   /** Called once the state folder and the mirrors' roots are locked. */
   onStarted?: () => void
@@ -146,7 +142,6 @@ export async function supervise(
   }
 }
 
-/** What stays open from session to session. */
 interface Services {
   bus: Bus
   queue: CommandQueue

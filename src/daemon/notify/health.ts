@@ -8,7 +8,6 @@ import { capital } from '../../words/text.ts'
 import { FAILURES_SHOWN } from '../report/failures.ts'
 import type { Status } from '../report/status.ts'
 
-/** Something that a person is told. */
 export interface Alert {
   /** Identifies the alert. Two alerts with the same key are the same alert. */
   key: string

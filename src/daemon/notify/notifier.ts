@@ -13,7 +13,6 @@ import { runCommand } from './run-command.ts'
 export type NotifyConfig = Pick<Config['notify'], 'heartbeat' | 'every' | 'on_trouble'>
 
 export interface NotifierOptions {
-  /** The settings at the start of the daemon. */
   notify: NotifyConfig
   clock: Clock
   note: Bus['note']
@@ -23,18 +22,14 @@ export interface NotifierOptions {
   runCommand?: (command: string, said: Record<string, string>, stop: AbortSignal) => Promise<string | null>
 }
 
-/** What a notifier needs of an open state. */
 export interface NotifySession {
   notify: NotifyConfig
   /** The keys of the alerts that a person was told. They are kept over restarts. */
   told: { get(): string | null; set(keys: string): void }
 }
 
-/** How often the notifier looks at the health while nothing happens. */
 const LOOK_MS = 5 * 60_000
-/** The shortest time between two looks at the health. */
 const LEAST_MS = 5000
-/** The shortest time between two runs of the command. */
 const COMMAND_MS = 60_000
 /** How many alerts a message names. It says only the number of the others. */
 const ALERTS_SAID = 10
@@ -68,7 +63,6 @@ export class Notifier {
     this.nudge()
   }
 
-  /** Has the health looked at soon, because it may have changed. */
   nudge(): void {
     this.#nudge.ring()
   }
@@ -124,7 +118,6 @@ export class Notifier {
     return Number.POSITIVE_INFINITY
   }
 
-  /** Sends a heartbeat when one is due. Returns when the next heartbeat is due. */
   async #beat({ alerts, oldestUnsyncedMs }: Health, stop: AbortSignal): Promise<number> {
     const { clock, note, beat } = this.#options
     const { heartbeat, every } = this.#notify
@@ -218,7 +211,6 @@ export async function sendHeartbeat(
   const ended = AbortSignal.timeout(timeoutMs)
   try {
     const { statusCode, body } = await request(url, {
-      // Closes the connection after the answer.
       reset: true,
       headers: { 'user-agent': 'albumd' },
       signal: AbortSignal.any([stop, ended]),

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 const TIMEOUT_MS = 60_000
-/** How much of a command's standard error is kept. */
 const KEPT_BYTES = 1000
 const ON_WINDOWS = process.platform === 'win32'
 

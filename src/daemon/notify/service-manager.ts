@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import type { Stopwatch } from '../../protocol/clock.ts'
 
 export interface ServiceManagerOptions {
-  /** Sends one notice. Returns what went wrong, or null. */
   send: (notice: Notice) => Promise<string | null>
   clock: Stopwatch
   /** The service manager ends a service that gave no sign of life for so long. Null: it never does. */
@@ -59,7 +58,6 @@ export class ServiceManager {
     this.#tell({ STOPPING: '1' })
   }
 
-  /** Resolves when all notices are sent. */
   async settled(): Promise<void> {
     await this.#latest
   }
@@ -92,7 +90,6 @@ export function openServiceManager(
   })
 }
 
-/** The variables of sd_notify(3), such as READY, and their values. */
 export type Notice = Readonly<Record<string, string>>
 
 /** systemd-notify ends within moments, or hangs for ever. */

@@ -37,7 +37,6 @@ export class UploadCommand {
   #isEnding = false
   /** Why the last command failed. Null: it did not, or none has ended yet. */
   #failure: string | null = null
-  /** How many further times the command failed in the same way as before. */
   #untold = 0
 
   /** After `stop` no command is run. `records`: whether `status` shows a failure, because no person sees what `note` tells. */

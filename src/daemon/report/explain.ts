@@ -92,7 +92,6 @@ export interface Explanation {
   history: PathEvent[]
 }
 
-/** What an explanation is made from. */
 export interface ExplainContext extends WaitContext {
   disk: Disk
 }

@@ -68,7 +68,6 @@ function isJournal(fd: number | undefined, stream: string | undefined): boolean 
   return stats !== null && stream === `${stats.dev}:${stats.ino}`
 }
 
-/** Logs an event. `says`: the line for people, by default the event's name. */
 export function logEvent(
   log: Logger,
   emitted: LogEvent,
@@ -93,7 +92,6 @@ function journal(write: (line: string) => void): DestinationStream {
   return stream
 }
 
-/** Events of the process itself, before and after the daemon's work. */
 export type ProcessEvent =
   /** `config`: the file. `page`: where the status page is to listen, or "off". */
   | { event: 'started'; version: string; pid: number; config: string; page: string }

@@ -35,10 +35,8 @@ export interface AccountStatus {
 const RECORD_MS = 10_000
 /** A store that is away for a shorter time is not worth a line of the log. */
 const AWAY_MS = 5000
-/** A machine of which the store has not heard for so long is silent. */
 const SILENT_MS = 10_000
 
-/** Records what the machines say, and when the store is away or back. */
 export function recordMachines(
   shared: SharedAccount,
   { commit }: Committer,

@@ -107,7 +107,6 @@ export function mirrorStatus(
   }
 }
 
-/** So many folders are named. */
 const FOLDERS_NAMED = 3
 
 function manyOf(context: WaitContext, { id, many_news }: MirrorRow): ManyStatus | null {
@@ -124,7 +123,6 @@ function manyOf(context: WaitContext, { id, many_news }: MirrorRow): ManyStatus 
   }
 }
 
-/** What a mirror does, or why it does nothing. A block is shown only when the mirror waits for something. */
 function whatItDoes(
   { config, synced, running, now }: WaitContext,
   row: MirrorRow | undefined,
@@ -148,7 +146,6 @@ function whatItDoes(
   return doubt ? does('blocked', doubt) : does('idle')
 }
 
-/** `since`: when the oldest picture was found that is to be uploaded. */
 function uploadWaitsOf(context: WaitContext, mirror: number, since: Millis): UploadWait[] {
   const account = accountWaits(context, 'upload', since)
   // What has a time ends at this time, and no command ends it before.

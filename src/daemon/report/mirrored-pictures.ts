@@ -64,7 +64,6 @@ function nameMeant({ mirror, path }: MirrorLocation): MirrorLocation | null {
   return above === path ? null : { mirror, path: above }
 }
 
-/** A location of which only the mirror's folder matters. */
 type Location = { mirror: { folder: string }; path: string }
 
 function isOnDisk({ mirror, path }: Location): boolean {
@@ -98,11 +97,8 @@ export function shownState({ failures }: Records, file: FileRow): FileState {
   return file.state === 'pending' && failures.ofUpload(file) ? 'failed' : file.state
 }
 
-/** A recorded picture that uses an image of the host. */
 export interface MirroredPicture {
-  /** The mirror's folder. */
   mirror: string
-  /** The path below the mirror's folder. */
   path: string
   name: string
   /** gone_on_host: the picture would be synced or linked, but an audit found its image gone from the host. */
@@ -180,15 +176,12 @@ export function recordedAt(synced: Synced, location: Location): Recorded {
   return { kind: 'picture', picture: null, ...(gone && { gone }) }
 }
 
-/** The pictures that are on the host. */
 export function picturesOf(recorded: Recorded): Iterable<MirroredPicture> {
   if (recorded.kind === 'folder') return recorded.pictures
   return recorded.kind === 'picture' && recorded.picture ? [recorded.picture] : []
 }
 
-/** A picture that was uploaded, with its delivery address. */
 export interface LatestPicture {
-  /** The id of the image in our records. */
   image: number
   /** The mirror's folder, and the path below it. */
   mirror: string
@@ -198,7 +191,6 @@ export interface LatestPicture {
   cdn_url: string
   /** Bytes. */
   size: number
-  /** When the upload was recorded. */
   at: Millis
 }
 
@@ -229,5 +221,4 @@ export function locationOf(
   return null
 }
 
-/** The states of a file that was there at the last scan. In the other states the picture is gone or hidden. */
 const IS_THERE: ReadonlySet<string> = new Set(['synced', 'pending', 'linked', 'uncertain', 'failed'])

@@ -22,7 +22,6 @@ import {
   waitsForPerson,
 } from './waits.ts'
 
-/** What `why` has found out about a path. */
 export interface Subject {
   location: MirrorLocation
   row: MirrorRow | undefined
@@ -30,12 +29,10 @@ export interface Subject {
   recorded: Recorded
   state: PathState
   reason: Reason
-  /** Whether the path's root, or a folder above the path, is in doubt. */
   isInDoubt: boolean
   gone: GoneSummary | null
 }
 
-/** What a path waits for, and what a person can do about it. */
 export function nextSteps(context: WaitContext, subject: Subject): Wait[] {
   const { location, row, recorded, state, gone, onDisk, isInDoubt } = subject
   const { mirror, path } = location
@@ -61,7 +58,6 @@ export function nextSteps(context: WaitContext, subject: Subject): Wait[] {
   return [...new Map(steps.map(one => [one.why, one])).values()]
 }
 
-/** What the picture itself waits for. */
 function stepsOf(context: WaitContext, subject: Subject, path: string): Wait[] {
   const { onDisk, recorded, state, reason, row } = subject
   const { file } = recorded

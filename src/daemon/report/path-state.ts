@@ -25,10 +25,8 @@ import { isFolder, shownState } from './mirrored-pictures.ts'
  * folder: it is a folder that is mirrored. */
 export type PathState = FileState | 'gone_on_host' | 'unseen' | 'absent' | 'left_out' | 'unknown' | 'folder'
 
-/** What is recorded of a path. */
 export interface Recorded {
   file: FileRow | undefined
-  /** Whether it is a folder, or was one. */
   isFolder: boolean
   image: ImageRow | undefined
   /** Whether the file is synced or linked to an image that an audit found gone from the host. */
@@ -162,7 +160,6 @@ function whyInState(file: FileRow, { goneOnHost, history, failure, album, move }
 /** When one of these events follows a change in the history, the change needs no upload any more. */
 const DONE: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged', 'arrived'])
 
-/** Why a file is to be uploaded or compared. */
 function whyPending({ image }: Pick<FileRow, 'image'>, history: readonly HistoryRow[]): Reason {
   const done = history.findLastIndex(({ event }) => DONE.has(event))
   const since = history.slice(done + 1).findLast(({ event }) => event === 'changed' || event === 'lost')

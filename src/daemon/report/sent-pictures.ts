@@ -10,9 +10,7 @@ import { type ExplainContext, type Explanation, explain, whyNotThere } from './e
 import { recordedAt } from './mirrored-pictures.ts'
 import { stepInWords } from './step.ts'
 
-/** How the sending ended. */
 export interface Ended {
-  /** The host refused the key or the plan. */
   isRefused: boolean
   /** Why a picture waits of which the records tell nothing. */
   why: { code: string; reason: string } | null

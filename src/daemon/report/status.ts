@@ -91,7 +91,6 @@ export interface DaemonTold {
   pid: number
   /** The file of its config. Null: the config comes from no file. */
   config: string | null
-  /** The mirrors of its config. */
   mirrors: Config['mirrors']
   /** What keeps it from its work. Null: nothing does. */
   problem: Status['waits_for']
@@ -137,7 +136,6 @@ export function mirroredElsewhere({ mirrors }: Config): Status['waits_for'] {
   return null
 }
 
-/** Why the state does not belong to this config, or null. */
 function whyOther(config: Config, synced: Synced): Status['waits_for'] {
   try {
     refuseOther(synced, config)
@@ -231,7 +229,6 @@ export interface AuditStatus {
   left_off: boolean
 }
 
-/** `running`: whether a daemon has the state open. */
 function auditStatus(
   { meta, audit, summaries }: Records,
   mirrors: readonly number[],
@@ -259,7 +256,6 @@ export type Verdict = 'in_sync' | 'left' | 'refused'
 /** What is left to do in a mirror, or at a path in it. `folder`: the mirror's. */
 export type LeftOf = LeftToDo & Pick<MirrorStatus, 'folder' | 'state' | 'needs_person'>
 
-/** `stopped`: the host's refusals that ended uploads or deletions early. */
 export function verdictOn(status: { mirrors: readonly LeftOf[] }, stopped: readonly HostFailure[]): Verdict {
   if (stopped.some(({ remedy }) => remedy === 'key') || planIsRefused(stopped)) return 'refused'
   const left = status.mirrors.some(

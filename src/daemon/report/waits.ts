@@ -25,11 +25,9 @@ import { allowanceOf } from './quota-status.ts'
 import { type Wait, wait } from './step.ts'
 import { uploadsWaitUntil } from './upload-hours.ts'
 
-/** What waits are read from. */
 export interface WaitContext {
   config: Config
   synced: Synced
-  /** Whether a daemon runs. */
   running: boolean
   now: Millis
 }
@@ -184,7 +182,6 @@ function ownWait(context: WaitContext, entry: EscrowRow, of: ImageName): Wait {
     : wait(because('goes_next', { of }), running ? now : null)
 }
 
-/** When a running time comes, if albumd runs on. */
 export function timeOf(context: WaitContext, running: number): Millis {
   return context.now + running - runningTime(context.synced, context)
 }

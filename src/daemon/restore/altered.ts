@@ -12,9 +12,7 @@ import type { Delivery } from '../../synced/tables/meta.ts'
 
 /** A recorded image, and what tells its picture where the host delivers other bytes than it was sent. */
 export interface RecordedImage extends ImageRow {
-  /** All bytes that are known to be the picture. */
   bytes: Given[]
-  /** How the host is known to deliver pictures of its type. */
   delivery: Delivery | undefined
 }
 

@@ -53,7 +53,6 @@ function triesFor({ code, isOutage }: PictureProblem): number {
   return isOutage ? TRIES : 2
 }
 
-/** What a download has brought into `file`, or what is wrong with it. */
 async function compared(
   got: Exclude<Downloaded, { code: 'CANCELLED' }>,
   known: Known,

@@ -57,7 +57,6 @@ export async function restoreFromHost(
   }
 }
 
-/** All images of the account. Throws Refused. */
 async function listedImages(
   config: Config,
   access: Access,

@@ -137,7 +137,6 @@ function refuseLinkOut({ mirrors }: Config, path: string): void {
   }
 }
 
-/** The gap in the records in which a time lies, or null. */
 function gapAt({ state_dir }: Config, synced: Synced, moment: number): RecordsGap | null {
   const at = isoTime(moment)
   const isIn = ({ from, to }: RecordsGap) => at > from && (to === null || at < to)
@@ -166,7 +165,6 @@ function cameLater(
   return { later, later_in: [...folders].sort() }
 }
 
-/** Throws NotPossible when nothing was recorded yet at this time. */
 function refuseUnknown(synced: Synced, moment: number): void {
   const first = firstRecorded(synced)
   if (first !== null && first <= ledgerTime(synced, moment)) return
@@ -214,7 +212,6 @@ export function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason
   return null
 }
 
-/** Whether the file on the disk is the recorded file, and that file has the bytes of this version. */
 function isUnchanged(full: string, file: FileRow, { hash }: PastVersion): boolean {
   if (file.state !== 'synced' || !file.hash?.equals(hash)) return false
   try {
@@ -226,7 +223,6 @@ function isUnchanged(full: string, file: FileRow, { hash }: PastVersion): boolea
 }
 
 interface Found {
-  /** The mirror's folder. */
   mirror: string
   path: string
   version: PastVersion

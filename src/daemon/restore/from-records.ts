@@ -26,11 +26,9 @@ import {
 
 export interface RestoreRequest {
   folder: string
-  /** The folders of the mirrors to restore. */
   mirrors: readonly string[]
   /** Whether pictures that were deleted from the disk are restored too, while their image is still on the host. */
   deleted: boolean
-  /** The host's certificate authorities as PEM. Null: the authorities that Node knows. */
   ca: string | null
   recordGiven: RecordGiven
 }
@@ -88,19 +86,15 @@ const ONLY_LINKED =
 
 /** A picture that the records know, and the version of it that is to be restored. */
 export interface WantedPicture extends Pick<Due, 'gone' | 'noImage'> {
-  /** The mirror's folder. */
   mirror: string
   path: string
   /** The path below the folder that is filled. */
   to: string
-  /** Null: the host holds no version. */
   version: PastVersion | null
-  /** The image that the file uses. */
   image: number | null
   /** Whether the file has changed since this version. */
   isOlder?: boolean
   isThere?: () => boolean
-  /** The same picture, as it is recorded now. */
   now?: () => WantedPicture | null
 }
 

@@ -1,16 +1,12 @@
 import { join } from 'node:path'
 import { RESTORE_FOLDER } from '../../local/look.ts'
 
-/** Why a picture could not be restored. */
 export type MissingCode =
-  /** The picture was never uploaded. */
   | 'NOT_ON_HOST'
   /** The picture could not be uploaded, and albumd does not try again by itself. */
   | 'UPLOAD_FAILED'
-  /** The address from which the host delivers the picture is not known. */
   | 'NO_ADDRESS'
   | 'NOT_FOUND'
-  /** The host delivers other bytes than the recorded ones. */
   | 'OTHER_BYTES'
   | 'HOST_ADDRESS'
   | 'HOST_UNREACHABLE'
@@ -19,14 +15,11 @@ export type MissingCode =
   | 'HOST_REDIRECT'
   /** The picture's recorded path leads out of the folder that is filled. */
   | 'UNSAFE_NAME'
-  /** Another file or folder is at the picture's path. */
   | 'IN_THE_WAY'
   /** What is in the picture's place can't be read, and may be the picture. Such a picture counts as unread, not as missing. */
   | 'NOT_READ'
-  /** The disk refuses the picture. */
   | 'NOT_WRITTEN'
 
-/** One picture can't be restored. */
 export class PictureProblem extends Error {
   override name = 'PictureProblem'
   readonly code: MissingCode

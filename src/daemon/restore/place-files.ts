@@ -39,13 +39,11 @@ export function bytesOf(known: Known): Given[] {
   return known.image?.bytes ?? [{ hash: known.sha256, size: known.size, ...SENT }]
 }
 
-/** Whether a file of so many bytes can be the picture. */
 export function sizeIs(known: Known, size: number): boolean {
   if ('listed' in known) return sizeFits(known.listed.size ?? '', size)
   return bytesOf(known).some(bytes => bytes.size === size)
 }
 
-/** Where a picture must be on the disk, and what it must be. */
 export interface Wanted {
   /** The path below the folder that is filled. `isSafePath` must have accepted it. */
   to: string
@@ -105,7 +103,6 @@ export class PlaceFiles {
     return ofSize(stats.size)
   }
 
-  /** Something else than the picture is at its path. */
   #another(): null {
     if (this.#aside === null) throw inTheWay()
     return null
@@ -232,7 +229,6 @@ export class BegunFile implements ByteSource {
     }
   }
 
-  /** Removes all bytes, so that the picture can be fetched again. */
   empty(): void {
     this.size = 0
     ftruncateSync(this.#file.fd)
@@ -247,7 +243,6 @@ export class BegunFile implements ByteSource {
     await this.#file.close()
   }
 
-  /** Removes the file, unless it was moved to its picture's path. */
   async close(): Promise<void> {
     if (this.#isOpen) await this.#file.close()
     // A file that can't be removed now is removed by the next run.
@@ -316,7 +311,6 @@ function absent(error: NodeJS.ErrnoException): null {
   throw error
 }
 
-/** Opens what is in a picture's place. Throws PictureProblem. */
 function openThere(path: string): Promise<FileHandle> {
   return open(path, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK).catch(unread(THERE))
 }

@@ -97,7 +97,6 @@ export interface Picture extends Wanted {
   replacement?(): Due | null
 }
 
-/** A picture to restore. */
 export interface Due {
   shown: Shown
   /** Null: the host does not hold the picture. */
@@ -113,9 +112,7 @@ export interface Source {
   pictures: number
   bytes: number | null
   due(): IterableIterator<Due>
-  /** Why a picture may have no address. */
   noAddress: string
-  /** Why the host may not hold a picture. */
   noImage: { code: MissingCode; message: string }
   /** Why the source may not know all pictures, for example because the listing kept changing. Null: it knows all. */
   doubt: string | null

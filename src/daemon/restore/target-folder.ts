@@ -18,9 +18,7 @@ export type TargetFolder = Awaited<ReturnType<typeof openTarget>>
 export interface TargetRequest {
   folder: string
   mirrors: readonly string[] | 'all that the host lists'
-  /** The time whose pictures are restored, as a person gave it. */
   at?: string
-  /** Whether pictures that were deleted are restored too. */
   deleted?: boolean
   /** Where the folder lies in a mirror, so that it may hold files. `was`: in the records. A folder of pictures is made. */
   place?: { mirror: string; was: 'folder' | 'picture' | null } | null
@@ -34,7 +32,6 @@ const PATHS = 'paths.json'
 /** The file in `own` that holds the time whose pictures are restored. Without it, "2d" would mean another time in each run. */
 const MOMENT = 'moment.json'
 
-/** The name of the folder `aside`, which lies in the folder that the restore fills. */
 const ASIDE = '.albumd-replaced'
 
 const NOTES: ReadonlySet<string> = new Set([MARK, PATHS, MOMENT])
@@ -65,7 +62,6 @@ export async function openTarget(
     await begin(root, own, mark, place !== null).catch(refuse)
     const write = (name: string, value: unknown) => keep(join(own, name), JSON.stringify(value)).catch(refuse)
     return {
-      /** The real path of the folder. */
       root,
       /** A folder on the same disk, for files that are not complete yet and for the restore's notes. */
       own,
@@ -120,7 +116,6 @@ export async function refuseTarget(config: Config, { folder, mirrors, at }: Targ
     await refuseHeld(root, join(root, RESTORE_FOLDER), markOf(config, mirrors, at)).catch(refusing(root))
 }
 
-/** Returns a function that throws an error of the disk as NotPossible. */
 function refusing(root: string): (error: unknown) => never {
   return error => {
     if (error instanceof NotPossible) throw error
@@ -132,7 +127,6 @@ function noFolder(path: string): NotPossible {
   return new NotPossible(`${path} is not a folder. Name an empty folder, or a new one`)
 }
 
-/** The text of the file MARK. */
 function markOf({ host }: Config, wanted: TargetRequest['mirrors'], at: string | undefined): string {
   const mirrors = typeof wanted === 'string' ? wanted : [...wanted].sort()
   return JSON.stringify({ base_url: host.base_url, mirrors, at })
@@ -278,7 +272,6 @@ async function refuseNoFolder(path: string): Promise<void> {
     throw new NotPossible(`${path} is not a folder. Move it away, or restore into another folder`)
 }
 
-/** Reads a file in `own`. Null: no restore has written it. */
 function readOwn(file: string): Promise<string | null> {
   const flag = constants.O_RDONLY | constants.O_NOFOLLOW
   return readFile(file, { encoding: 'utf8', flag }).catch(() => null)

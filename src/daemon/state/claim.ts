@@ -20,7 +20,6 @@ export const stateFiles = (stateDir: string) => ({
   pageKey: join(stateDir, 'page.key'),
 })
 
-/** A state folder and the mirrors' folders, locked for this process. */
 export type Claim = ReturnType<typeof claimState>
 
 /** Locks the state folder, which is made where it does not exist, and the mirrors' folders. Throws LockedError and StateError. */
@@ -58,10 +57,8 @@ export function claimState(config: Config) {
   }
 }
 
-/** How a process waits while another albumd has the state or a root. */
 export interface Waiting {
   stop: AbortSignal
-  /** Says to a person in one line what is waited for. */
   say(line: string): void
   clock?: SteadyClock
 }

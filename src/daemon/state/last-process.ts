@@ -16,7 +16,6 @@ export function earlierRequests(synced: Synced, now: number): EarlierRequests {
   return boot === bootId() && since ? JSON.parse(since) : null
 }
 
-/** Records that requests may be sent from now on. */
 export function startRequests(tx: Tx): void {
   tx.meta.clear('quiet_since')
 }
@@ -51,7 +50,6 @@ export function noteWait(tx: Tx, { failure, until }: AskedWait): void {
   tx.meta.set('asked_waits', { ...tx.meta.get('asked_waits'), [endpoint]: wait })
 }
 
-/** The long waits that the host asked earlier processes for. */
 export function waitsBefore({ meta }: Synced): AskedWait[] {
   return Object.values(meta.get('asked_waits') ?? {}).map(({ endpoint, status, ms, until, ...said }) => ({
     failure: {

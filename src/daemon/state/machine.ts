@@ -10,9 +10,7 @@ import { orNull } from '../or-null.ts'
 
 /** What the state folder keeps of this machine. A file beside the database: a lost database does not make another machine. */
 interface Kept {
-  /** Random, made once. */
   id: string
-  /** The id of the machine that this is of. */
   heldBy: string
   held: Held
 }

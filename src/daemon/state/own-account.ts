@@ -75,7 +75,6 @@ export function hostOfOwnAccount(
   })
 }
 
-/** Checks the account, and records the key when the account shows recorded images. */
 async function checkAndRecord(
   host: ImageHost,
   synced: Synced,
@@ -88,7 +87,6 @@ async function checkAndRecord(
   return doubt
 }
 
-/** Whether the records know another key than this one. */
 export function isNewKey(synced: Synced, apiKey: string): boolean {
   // A state with no recorded key belongs to the key with which it is opened first.
   return synced.meta.get('key_mark') !== null && !isRecordedKey(synced, apiKey)

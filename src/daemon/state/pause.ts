@@ -31,7 +31,6 @@ export function resume({ commit }: Committer): Promise<void> {
   })
 }
 
-/** One line for a person. */
 export function pauseInWords({ until }: Pause): string {
   return inWords(because('paused_until', { until }))
 }

@@ -24,7 +24,6 @@ import { bootId } from './last-process.ts'
 
 type RecordFiles = Omit<ReturnType<typeof stateFiles>, 'control' | 'page' | 'pageKey'>
 
-/** The records, opened for work by this process alone. */
 export interface Records {
   /** Every commit checks that the records are still this process's own, because a person may replace their files. Uploads
    * and deletions begin with a commit, so none goes by replaced records. */
@@ -156,7 +155,6 @@ export interface RecordsGap {
   to: string | null
 }
 
-/** The gaps, the earliest first. `synced`: as for `areOlder`. */
 export function recordsGaps(files: RecordFiles, synced: MetaReads): RecordsGap[] {
   const gaps = isUnopened(files, synced) ? gapsFromNow(synced) : (synced.meta.get('records_gaps') ?? [])
   return gaps.map(({ from, to }) => ({ from: isoTime(from), to: isoTime(to) }))

@@ -17,11 +17,9 @@ import type { WatchState } from './watching.ts'
 export type MirrorWatcher = ReturnType<typeof openMirrorWatcher>
 
 export interface MirrorWatcherOptions {
-  /** The mirror's folder. */
   mirror: string
   synced: Synced
   stale: StaleFolders
-  /** The queue of the process. */
   queue: EventQueue
   clock: Clock
   say: (line: string) => void
@@ -32,7 +30,6 @@ export interface MirrorWatcherOptions {
   mounts?: () => readonly Mount[]
 }
 
-/** How often albumd tries again to watch the folders that the system refused to watch. */
 const LOST_MS = 60_000
 /** How often the list of mounts is read. No event shows a mount. Each read costs half a millisecond of an idle processor. */
 const MOUNTS_MS = 20_000
@@ -186,7 +183,6 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
       watcher.renew([''])
       stale.add(mirror, 'everything')
     },
-    /** Ends all watches, also those that are being opened. */
     async close() {
       ended.abort()
       await watcher.close()

@@ -1,6 +1,5 @@
 import { type Clock, MINUTE_MS } from '../../protocol/clock.ts'
 
-/** How often the clocks are read. */
 const TICK_MS = 1000
 /** Events may have been lost in this time: the kernel keeps 16,384 of them, and a program makes as many in less. */
 const STILL_MS = 3000

@@ -22,9 +22,7 @@ export interface Watching {
   overflowed_at: string | null
 }
 
-/** How one mirror is watched. */
 export interface WatchState extends Pick<Watching, 'folders' | 'lost'> {
-  /** What is polled for another reason than a failed watch. */
   polled: string[]
   /** Why folders can't be watched. */
   loss: WatchLoss | null

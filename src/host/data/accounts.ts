@@ -103,7 +103,6 @@ export function openAlbums({ db, clock, random }: Ports) {
       const id = random(16).toString('hex')
       return insert.get({ id, account, parent: seq, name, depth: depth + 1, created_at: clock.wall() })!
     },
-    /** Whether an album holds an album of this name. */
     hasNamed: (parent: number, name: string) => named.get(parent, name) !== undefined,
     /** The albums in an album, oldest first, each with the counts of what it holds directly. */
     below: (seq: number) => below.all(seq),

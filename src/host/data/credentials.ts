@@ -81,7 +81,6 @@ export function openCredentials(db: Db, settings: HostSettings) {
     /** How many bytes are to be stored if every open credential of the account is used. */
     promisedBytes: (account: number) => promised.get(account)!,
     usedOn: (account: number, now: number) => used.get(account, dayOf(now)) ?? 0,
-    /** When the next day's quota begins. */
     nextDay: (now: number) => beginningAfter(dayOf, now),
   }
 }

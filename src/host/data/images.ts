@@ -11,7 +11,6 @@ export interface ImageRow {
   mime: string
   width: number | null
   height: number | null
-  /** The SHA-256 of the bytes in hex. */
   sha256: string
   /** The name under which the picture store holds the bytes. */
   file: string
@@ -68,7 +67,6 @@ export function openImages(db: Db) {
       return removed.map(image => image.file)
     },
     count: (album: number) => count.get(album)!,
-    /** A page of an album's images, the oldest first. */
     page: (album: number, number: number) => page.all(album, PER_PAGE, (number - 1) * PER_PAGE),
     storedBytes: (account: number) => stored.get(account)!,
   }

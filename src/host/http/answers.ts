@@ -31,7 +31,6 @@ export function faulted(c: Context): Response {
   return c.json(failure('The host failed to answer.', code), 500)
 }
 
-/** The answer to a malformed request. */
 export function badRequest() {
   const { code, status } = answerTo('badRequest')
   return { body: failure('This is no well-formed HTTP request.', code), status }

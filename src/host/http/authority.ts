@@ -16,7 +16,6 @@ const SERVER_LIFE = 365 * DAY
 /** A certificate is renewed when it expires within this time. */
 const RENEW_BEFORE = 30 * DAY
 
-/** The path of the authority that clients must trust. */
 export function authorityFile(folder: string): string {
   return join(folder, 'ca.pem')
 }

@@ -12,10 +12,8 @@ import { pictureInClipboard } from './clipboard.ts'
 import { putNow, type Taking } from './put-now.ts'
 import { filesOf } from './upload-form.ts'
 
-/** For PageServer. */
 export const PICGO = { key: 'picgo_server.listen', what: "PicGo's interface" }
 
-/** Bytes of a list of paths. */
 const LARGEST_LIST = 1024 * 1024
 
 /** An empty list, or none, means the clipboard, as for PicGo. */

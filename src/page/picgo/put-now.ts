@@ -46,7 +46,6 @@ export async function putNow(queue: CommandQueue, left: AbortSignal, taking: Tak
   }
 }
 
-/** One result for each place. */
 async function send(
   queue: CommandQueue,
   places: readonly MirrorLocation[],
