@@ -2,7 +2,6 @@ import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { isoTime, printable, sizeInWords } from '../../words/text.ts'
 import { paint } from './output.ts'
-import type { Column } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'csv', 'markdown', 'html', 'url'] as const
 
@@ -32,7 +31,7 @@ export async function listing(
       // Only a table needs the widths of characters, whose data take 6 ms to load.
       const { tableLines } = await import('./table.ts')
       const rows = rowsOf(pictures, oneMirror)
-      return tableLines(COLUMNS, rows, { width: out?.columns || null, ...(out && { paint: inTable }) })
+      return tableLines(COLUMNS, rows, out ? inTable : undefined)
     }
     case 'json':
       return jsonArray(pictures, shown)
@@ -63,14 +62,8 @@ function shownOn(out: NodeJS.WriteStream | null): Shown {
   return out?.isTTY ? printable : text => text
 }
 
-const COLUMNS: readonly Column[] = [
-  { title: 'PATH', least: 20, cut: 'middle' },
-  { title: 'STATE', least: 6, cut: 'end' },
-  { title: 'SIZE', least: 6, cut: 'end' },
-  { title: 'ID', least: 8, cut: 'end', spare: true },
-  { title: 'ADDRESS', least: 20, cut: 'middle', spare: true },
-]
-const STATE = 1
+const COLUMNS = ['PATH', 'STATE', 'SIZE', 'ID', 'ADDRESS']
+const STATE = COLUMNS.indexOf('STATE')
 
 /** Titles are bold. Every state but `synced` is yellow. */
 function inTable(shown: string, at: number, row: readonly string[] | null): string {
