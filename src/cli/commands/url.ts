@@ -48,8 +48,7 @@ export const urlCommand = configCommand(
     }
     if (!one && found.some(({ kind }) => kind === 'folder'))
       throw new Problem(`${shown} is a folder. "albumd ls" lists its pictures`)
-    if (!one?.picture || one.picture.state === 'gone_on_host')
-      throw await notThere(config, places, path, one?.gone)
+    if (!one?.picture || one.picture.state === 'gone_on_host') throw await notThere(config, places, path)
     if (one.picture.url === null) throw new Problem(`${shown}: The ${UNKNOWN}`, EXIT.left)
     if (json) printJson(JSON.parse(await onePicture(one.picture, 'json', null)))
     else process.stdout.write(await onePicture(one.picture, format, process.stdout))
@@ -59,33 +58,17 @@ export const urlCommand = configCommand(
   },
 )
 
-/** The causes of what does not come to the host, as long as a person changes nothing. */
-const NEVER: ReadonlySet<string> = new Set(['MOVED', 'GONE', 'LEFT_OUT'])
-
 /** Why there is no address, with the cause for a program; without it where several pictures may be meant. */
-async function notThere(
-  config: Config,
-  places: readonly unknown[],
-  path: string,
-  gone: { movedTo: string | null } | undefined,
-): Promise<Problem> {
+async function notThere(config: Config, places: readonly unknown[], path: string): Promise<Problem> {
   const { explainPath, whyNotThere } = await import('../../daemon/report/explain.ts')
   const [explained] = places.length === 1 ? await explainPath(config, path, systemClock.wall()) : []
   const told = explained && whyNotThere(explained)
-  const problem = (message: string) =>
-    new Problem(`${printable(path)} ${message}`, EXIT.left, undefined, told ? { cause: told.code } : {})
-  const why = `"albumd why ${printable(shellWord(path))}"`
-  if (gone)
-    return problem(
-      gone.movedTo === null
-        ? `is gone from the disk, and its address ends. ${why} tells when`
-        : `was moved to ${printable(gone.movedTo)}, and its old address ends. Ask for the new one`,
-    )
-  if (explained?.state === 'uncertain')
-    return problem(`was sent, and whether it is on the host is not known. ${why} tells what happens next`)
-  return problem(
-    told && NEVER.has(told.code)
-      ? `is not on the host: ${printable(told.reason)}`
-      : `is not on the host. ${why} tells why, and what happens next`,
+  const is = told ? `is not on the host: ${printable(told.reason)}` : 'is not on the host'
+  const isIn = explained?.state === 'uncertain' ? 'was sent, and whether it arrived is not known' : is
+  return new Problem(
+    `${printable(path)} ${isIn}. "albumd why ${printable(shellWord(path))}" tells what happens next`,
+    EXIT.left,
+    undefined,
+    told ? { cause: told.code } : {},
   )
 }

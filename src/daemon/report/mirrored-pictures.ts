@@ -3,7 +3,6 @@ import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import type { Millis } from '../../protocol/clock.ts'
-import { movedTo } from '../../records/moves.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
 import { lookAt, type MirrorLocation } from '../../sync/scan/index.ts'
@@ -146,10 +145,9 @@ export function mirroredPictures(
   }
 }
 
-/** What is recorded at a location. `picture` null: it has no image that stays. `gone`: from the disk, its address ends
- * with its image; `movedTo`: where the picture lies now, or null. */
+/** What is recorded at a location. `picture` null: it has no image that stays. */
 export type Recorded =
-  | { kind: 'picture'; picture: MirroredPicture | null; gone?: { movedTo: string | null } }
+  | { kind: 'picture'; picture: MirroredPicture | null }
   | { kind: 'folder'; pictures: Iterable<MirroredPicture> }
   | { kind: 'nothing' }
 
@@ -170,10 +168,7 @@ export function recordedAt(synced: Synced, location: Location): Recorded {
     return { kind: 'picture', picture: pictureOf(mirror.folder, { ...file, path }) }
   // A folder may have the path of a picture that is gone.
   if (isFolder(synced, row.id, path)) return { kind: 'folder', pictures: below() }
-  if (!file) return { kind: 'nothing' }
-  const image = file.image === null ? undefined : synced.images.byId(file.image)
-  const gone = image && { movedTo: movedTo(synced, image)?.told ?? null }
-  return { kind: 'picture', picture: null, ...(gone && { gone }) }
+  return file ? { kind: 'picture', picture: null } : { kind: 'nothing' }
 }
 
 export function picturesOf(recorded: Recorded): Iterable<MirroredPicture> {
