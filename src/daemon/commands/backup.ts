@@ -9,7 +9,7 @@ import { refuseClosed } from '../state/state-problem.ts'
 import { NotPossible } from './command.ts'
 
 /** Copies the records to `file`, beside a running daemon, and returns the copy's bytes. Throws NotPossible, StateError. */
-export function backUp({ mirrors, state_dir }: Config, file: string): number {
+export function backUp({ state_dir }: Config, file: string): number {
   refuseClosed(state_dir)
   const { database } = stateFiles(state_dir)
   if (!existsSync(database))
@@ -19,13 +19,6 @@ export function backUp({ mirrors, state_dir }: Config, file: string): number {
     throw new NotPossible(`${dirname(file)} is not there. Make the folder, or name another file`)
   if (folder === realpathSync(state_dir))
     throw new NotPossible(`${file} is in the state folder itself. Name a file on another disk`)
-  const mirror = mirrors.find(({ folder: root }) =>
-    `${folder}/`.startsWith(`${orNull(() => realpathSync(root))}/`),
-  )
-  if (mirror)
-    throw new NotPossible(
-      `${file} is in the mirror ${mirror.folder}, where albumd writes nothing. Name a file elsewhere`,
-    )
   if (orNull(() => statSync(file))?.isDirectory())
     throw new NotPossible(`${file} is a folder. Name a file in it, such as ${join(file, 'albumd.db')}`)
   if (existsSync(file) && !isBackup(file))
@@ -42,15 +35,8 @@ export function backUp({ mirrors, state_dir }: Config, file: string): number {
 }
 
 function notWritten(folder: string, { code, message }: NodeJS.ErrnoException): NotPossible {
-  if (code === 'EACCES' || code === 'EPERM')
-    return new NotPossible(
-      `${folder} can't be written to (${code}). Name a file in a folder of this user, or let the user write there`,
-    )
-  const full = code === 'ENOSPC' || code === 'SQLITE_FULL'
   return new NotPossible(
-    full
-      ? `The disk of ${folder} is full (${code}). Make room, or name a file on another disk`
-      : `Backup could not be written into ${folder} (${code ?? message}). Check its disk`,
+    `Backup could not be written into ${folder} (${code ?? message}). Check its disk and permissions`,
   )
 }
 
