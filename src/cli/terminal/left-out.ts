@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { realDisk } from '../../local/disk.ts'
 import { leftOutBelow, type MirrorLocation } from '../../sync/scan/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { because, inWords } from '../../words/reasons.ts'
+import { inWords } from '../../words/reasons.ts'
 import { countLeftOut, inDigits, printable } from '../../words/text.ts'
 import { SCHEMA } from './output.ts'
 
@@ -23,13 +23,11 @@ type LeftOutAt = Extract<FoundAt, { kind: 'left_out' }>
 class Counted {
   #all = 0
   readonly #kinds = new Map<string, number>()
-  readonly #empty: string[] = []
 
   add({ why, path }: LeftOutAt): void {
     const kind = why === 'format' ? extname(path).slice(1).toUpperCase() || 'without an extension' : why
     this.#all++
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1)
-    if (why === 'empty') this.#empty.push(path)
   }
 
   /** For example "20 (12 HEIC, 6 NEF, 1 hidden, 1 empty)". */
@@ -41,14 +39,6 @@ class Counted {
       countLeftOut(printable(kind), n),
     )
     return `${inDigits(this.#all)} (${named.join(', ')}${all ? '' : ', …'})`
-  }
-
-  /** An empty file with the name of a picture is mostly a damaged one. Null: none is empty. */
-  emptyInWords(): string | null {
-    const [first, ...others] = this.#empty
-    if (first === undefined) return null
-    const more = others.length > 0 ? ` and ${inDigits(others.length)} more` : ''
-    return `Empty, so perhaps damaged: ${printable(first)}${more}`
   }
 
   get any(): boolean {
@@ -63,27 +53,16 @@ export function leftOutInWords(
 ): string[] {
   const counted = new Counted()
   for (const left of leftOutAt(places)) if (left.kind === 'left_out') counted.add(left)
-  const empty = counted.emptyInWords()
-  return [
-    ...(counted.any ? [`Left out: ${counted.inWords()}. "${command}" says why`] : []),
-    ...(empty === null ? [] : [empty]),
-  ]
+  return counted.any ? [`Left out: ${counted.inWords()}. "${command}" says why`] : []
 }
 
-/** The lines of `ls --left-out`. For people, files of other formats come last, because they may hide the few others, and a
- * total ends the list. */
+/** The lines of `ls --left-out`. */
 export function* leftOutLines(places: readonly MirrorLocation[], isJson: boolean): Generator<string> {
   if (isJson) return yield* linesInJson(places)
   const counted = new Counted()
-  const ofOtherFormats: string[] = []
   for (const left of leftOutAt(places)) {
     if (left.kind === 'left_out') counted.add(left)
-    if (left.kind === 'left_out' && left.why === 'format') ofOtherFormats.push(left.path)
-    else yield `${printable(left.path)}: ${printable(inWords(left.reason))}\n`
-  }
-  for (const path of ofOtherFormats) {
-    const why = because('other_format', { extension: extname(path).toLowerCase(), known: [] })
-    yield `${printable(path)}: ${printable(inWords(why))}\n`
+    yield `${printable(left.path)}: ${printable(inWords(left.reason))}\n`
   }
   if (counted.any) yield `left out: ${counted.inWords()}\n`
 }
