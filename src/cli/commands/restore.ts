@@ -225,8 +225,6 @@ const NOTES: Record<Note, string> = {
   unproved: 'only size and dimensions are compared',
 }
 
-const FOLDERS_SHOWN = 3
-
 /** How far a folder is as it was. The last lines of the report say how many pictures lack. `at`: the time of the restore. */
 function asItWas({ missing, unread, untried }: RestoreReport, at: string): string {
   const asThen = `as it was at ${localTime(at)}`
@@ -242,12 +240,8 @@ function replacedFiles(pictures: number): string {
 }
 
 /** What keeps a folder from being as it was, after a semicolon. Empty: no picture came later. */
-function laterInWords({ later, later_in }: RestoreReport): string {
-  if (later === 0) return ''
-  const more = later_in.length - FOLDERS_SHOWN
-  const where = later_in.slice(0, FOLDERS_SHOWN).map(printable).join(', ')
-  const stay = `${count(later, 'picture')} that came later ${later === 1 ? 'stays' : 'stay'}`
-  return `; ${stay} in ${where}${more > 0 ? ` and ${count(more, 'more folder')}` : ''}`
+function laterInWords({ later }: RestoreReport): string {
+  return later === 0 ? '' : `; ${count(later, 'picture')} that came later ${later === 1 ? 'stays' : 'stay'}`
 }
 
 /** How far what was restored is as it was at the time of the restore. */

@@ -98,7 +98,7 @@ export function restoreMoment(
     return {
       ...report,
       ...unknownTo(config, synced),
-      ...(place && cameLater(synced, rows, place.path, moment)),
+      ...(place && { later: cameLater(synced, rows, place.path, moment) }),
       at: isoTime(moment),
       went_on: moment !== at.moment,
       restorable_since: isoTime(restorableSince(synced, ids)),
@@ -144,15 +144,9 @@ function gapAt({ state_dir }: Config, synced: Synced, moment: number): RecordsGa
 }
 
 /** The recorded pictures at and below a folder that came later than a time, and that are on the disk. */
-function cameLater(
-  synced: Synced,
-  rows: readonly MirrorRow[],
-  top: string,
-  moment: number,
-): Pick<RestoreReport, 'later' | 'later_in'> {
+function cameLater(synced: Synced, rows: readonly MirrorRow[], top: string, moment: number): number {
   const at = ledgerTime(synced, moment)
   let later = 0
-  const folders = new Set<string>()
   for (const { id, folder: mirror } of rows)
     for (const file of synced.files.below(id, top)) {
       const waitedThen = file.image === null && (file.since ?? 0) <= moment
@@ -160,9 +154,8 @@ function cameLater(
       const full = fullPath(mirror, file.path)
       if (versionAt(synced, { mirror: id, path: file.path }, file, at) || !existsSync(full)) continue
       later++
-      folders.add(dirname(full))
     }
-  return { later, later_in: [...folders].sort() }
+  return later
 }
 
 function refuseUnknown(synced: Synced, moment: number): void {

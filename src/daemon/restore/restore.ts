@@ -56,8 +56,6 @@ export interface RestoreReport extends Record<Note, number> {
   replaced: number
   /** In a mirror: how many pictures came later than the time of `--at`. They stay where they are. */
   later: number
-  /** The folders of the pictures that came later, by their whole paths. */
-  later_in: string[]
   /** The time whose pictures were restored. Null without `--at`. */
   at: string | null
   /** `at` is not the time that was asked for, but the time of an interrupted restore, which went on. False without `--at`. */
@@ -191,7 +189,6 @@ class Restore {
     moved: 0,
     replaced: 0,
     later: 0,
-    later_in: [],
     at: null,
     went_on: false,
     restorable_since: null,
