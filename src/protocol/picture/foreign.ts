@@ -1,6 +1,5 @@
-import { type ByteSource, sourceOfBytes } from './byte-reader.ts'
-import { type FlawCode, flawed, type Walk } from './part.ts'
-import { findSvgRoot } from './svg.ts'
+import { PAGE } from './byte-reader.ts'
+import { flawed, type Walk } from './part.ts'
 
 /** How files begin that are often taken for a picture of ours, or named like one. */
 const FOREIGN = {
@@ -19,39 +18,16 @@ const FOREIGN = {
 
 export type Foreign = keyof typeof FOREIGN
 
-/** So many of the first bytes tell what a file is. */
-const SIGNED = 1024
-
-/** What a file is that is no picture of ours, by its first bytes, at most 1024. Null: not known. */
+/** What a file is that is no picture of ours, by its first 1024 bytes. Null: not known. */
 export function foreignKind(head: Uint8Array): Foreign | null {
-  const start = latin1(head, SIGNED)
+  const start = Buffer.from(head.subarray(0, 1024)).toString('latin1')
   const names = Object.keys(FOREIGN) as Foreign[]
   return names.find(name => FOREIGN[name].test(start)) ?? null
 }
 
-/** How pictures begin. A file that has only these few bytes yet becomes a picture when its writer goes on. */
-const BEGINNINGS = ['\x89PNG', '\xff\xd8\xff', 'GIF8', 'RIFF', 'BM', 'II', 'MM', '\0\0\x01\0']
-/** No format's signature is longer than this many bytes. */
-const LONGEST = 32
-const HEAD = 64 * 1024
-
-/** Bytes of no known format: reserved room, the first bytes of a picture, or something else. */
-export const walkUnknown: Walk = async function* ({ source, size }) {
-  const code = await flawOf(source)
-  const role = code === 'unwritten' ? code : 'stray'
-  yield flawed({ role, name: 'file', from: 0, to: size }, code, 'picture')
-}
-
-async function flawOf(source: ByteSource): Promise<FlawCode | null> {
-  const head = await source.read(0, HEAD)
-  const text = head.subarray(0, head.findLastIndex(byte => byte !== 0) + 1)
-  if (text.byteLength === 0) return 'unwritten'
-  const start = latin1(text, LONGEST)
-  const begins = BEGINNINGS.some(each => start.startsWith(each) || each.startsWith(start))
-  const isBegun = begins && text.byteLength < LONGEST
-  return isBegun || (await findSvgRoot(sourceOfBytes(text), text)) === 'cut' ? 'no_pixels' : null
-}
-
-function latin1(bytes: Uint8Array, length: number): string {
-  return Buffer.from(bytes.subarray(0, length)).toString('latin1')
+/** Bytes of no known format: room that a writer has reserved for a picture, or something else. */
+export const walkUnknown: Walk = async function* (reader) {
+  const isRoom = (await reader.slice(0, PAGE)).every(byte => byte === 0)
+  const role = isRoom ? 'unwritten' : 'stray'
+  yield flawed({ role, name: 'file', from: 0, to: reader.size }, isRoom && 'unwritten', 'picture')
 }

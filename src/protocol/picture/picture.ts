@@ -85,15 +85,14 @@ export async function inspectPicture(source: ByteSource, until: 'size' | 'end' =
   const start = Buffer.from(head.subarray(0, SIGNATURE)).toString('latin1')
   const signed = FORMAT_NAMES.find(name => KINDS[name].begins?.test(start))
   const root = signed ? null : await findSvgRoot(source, head)
-  const text = root === 'cut' ? null : root
-  const format = signed ?? (text && 'svg')
+  const format = signed ?? (root && 'svg')
   const { walk, own }: Kind = format ? KINDS[format] : { walk: walkUnknown }
   const limits = until === 'size' ? { block: BLOCK, reads: MOST_READS } : {}
   const parts = own || until === 'end' ? walk(new ByteReader(source, { head, ...limits })) : NOTHING
   const { stated, verdict, bare } = await fold(parts, until)
   const foreign = stated.raw ? 'RAW' : foreignKind(head)
   const isOurs = format !== null && foreign === null
-  const size = own ? stated : format && readHeaderSize(format, text ?? head)
+  const size = own ? stated : format && readHeaderSize(format, root ?? head)
   return {
     picture: isOurs ? picture(format, size, stated.orientation) : null,
     foreign,

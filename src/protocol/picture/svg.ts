@@ -8,17 +8,17 @@ const SEARCHED = 512 * 1024
 const SIGN_LENGTH = 256
 
 const NAME = /^<(?:[^\s:<>/"'=]+:)?svg(?=[\s/>])/
-/** Only characters of a name, so that encrypted bytes that happen to begin with < do not count as an unfinished SVG. */
-const UNFINISHED_NAME = /^<(?:!.{0,6}|[\w.:\-\x80-\xff]*)$/s
+/** What may come before the root element: declarations, comments, a DOCTYPE. */
+const PROLOG = /^<(?:\?|!--|!DOCTYPE|!\[CDATA\[)/
 const ATTRIBUTE = /\s+([^\s=<>/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/gy
 const TAG_END = /^\s*\/?>$/
 const SIZES = ['width', 'height', 'viewBox']
 
 /** The start tag of an SVG's root element, with only the attributes that state a size:
- * `<svg width="…" height="…" viewBox="…">`. 'cut': the text ends within the tag or before it. Null: the text is no XML, or
- * its root is another element. Comments, processing instructions and a DOCTYPE may come first, and the name may have a
- * namespace prefix. `head`: the first bytes of the source. */
-export async function findSvgRoot(source: ByteSource, head: Uint8Array): Promise<Uint8Array | 'cut' | null> {
+ * `<svg width="…" height="…" viewBox="…">`. Null: the text is no XML, its root is another element, or it ends before the
+ * tag does. Comments, processing instructions and a DOCTYPE may come first, and the name may have a namespace prefix.
+ * `head`: the first bytes of the source. */
+export async function findSvgRoot(source: ByteSource, head: Uint8Array): Promise<Uint8Array | null> {
   const limited: ByteSource = {
     size: Math.min(source.size, SEARCHED),
     read: (offset, length) => source.read(offset, length),
@@ -26,10 +26,8 @@ export async function findSvgRoot(source: ByteSource, head: Uint8Array): Promise
   const plain = oneByteText(limited, head)
   const options = plain === limited ? { head, block: SEARCHED } : { block: SEARCHED / 2 }
   const text = new Text(new ByteReader(plain, options))
-  const at = await startOfRoot(text)
-  if (typeof at !== 'number') return at
-  const end = await endOf(text, at)
-  return end === null ? 'cut' : (sizeOf(await text.read(at, end - at)) ?? 'cut')
+  const root = await rootOf(text)
+  return root && sizeOf(await text.read(root.from, root.to - root.from))
 }
 
 /** The tag as `findSvgRoot` returns it; null when the tag is not well-formed. SVG allows commas and any white space in a
@@ -48,10 +46,9 @@ export const walkSvg: Walk = async function* ({ source, size }) {
   const plain = oneByteText(source, await source.read(0, 2))
   const text = new Text(new ByteReader(plain))
   const bytesOf = (characters: number) => (plain === source ? characters : Math.min(size, 2 * characters))
-  const root = await startOfRoot(text)
-  const start = typeof root === 'number' ? root : 0
-  const end = typeof root === 'number' ? await endOfRoot(text, root) : null
-  const [from, to] = [bytesOf(start), end === null ? size : bytesOf(end)]
+  const root = await rootOf(text)
+  const end = root && (await endOfRoot(text, root))
+  const [from, to] = [bytesOf(root?.from ?? 0), end === null ? size : bytesOf(end)]
   yield { role: 'header', name: 'prolog', from: 0, to: from }
   const nul = text.nul !== null && (end === null || text.nul < end) ? bytesOf(text.nul) : null
   const code = nul === null ? end === null && 'cut' : 'unwritten'
@@ -63,38 +60,37 @@ export const walkSvg: Walk = async function* ({ source, size }) {
   yield* walkRest(new ByteReader(source), rest)
 }
 
-/** The offset at which the root element begins. 'cut' and null mean the same as in `findSvgRoot`. */
-async function startOfRoot(text: Text): Promise<number | 'cut' | null> {
+/** Where the root element's start tag stands. Null as in `findSvgRoot`. */
+async function rootOf(text: Text): Promise<Found | null> {
   for (let end: number | null = 0; end !== null; ) {
-    const at: number | undefined = (await text.find(NO_BLANK, end))?.from
-    if (at === undefined) return 'cut'
-    const head = await text.read(at)
-    if (NAME.test(head)) return at
-    if (!/^<(?:\?|!--|!DOCTYPE|!\[CDATA\[)/.test(head))
-      return head.length < SIGN_LENGTH && UNFINISHED_NAME.test(head) ? 'cut' : null
-    end = await endOf(text, at)
+    const from: number | undefined = (await text.find(NO_BLANK, end))?.from
+    if (from === undefined) return null
+    const head = await text.read(from)
+    const isRoot = NAME.test(head)
+    if (!isRoot && !PROLOG.test(head)) return null
+    end = await endOf(text, from)
+    if (isRoot && end !== null) return { from, to: end }
   }
-  return 'cut'
+  return null
 }
 
 /** White space, and UTF-8's byte order mark. */
 const NO_BLANK = /[^\s\xef\xbb\xbf]/g
 
-/** The offset behind the root element that begins at `root`; null without closing tag. Only elements of its name are counted. */
-async function endOfRoot(text: Text, root: number): Promise<number | null> {
-  const [tag] = NAME.exec(await text.read(root))!
-  const name = tag.slice(1).replace(/\W/g, '\\$&')
+/** The offset behind the root element; null without closing tag. Only elements of its name are counted. */
+async function endOfRoot(text: Text, root: Found): Promise<number | null> {
+  const [start] = NAME.exec(await text.read(root.from))!
+  const name = start.slice(1).replace(/\W/g, '\\$&')
   const sign = new RegExp(`<(?:!--|!\\[CDATA\\[|\\?|/?${name}(?=[\\s/>]))`, 'g')
   let depth = 0
-  for (let at: number | undefined = root; at !== undefined; ) {
-    const end = await endOf(text, at)
-    if (end === null) return null
-    const start = await text.read(at, 2)
-    const isEmpty = (await text.read(end - 2, 2)) === '/>'
-    if (start === '</') depth--
-    else if (!isEmpty && start !== '<!' && start !== '<?') depth++
-    if (depth <= 0) return end
-    at = (await text.find(sign, end))?.from
+  for (let from: number | undefined = root.from; from !== undefined; ) {
+    const to = await endOf(text, from)
+    if (to === null) return null
+    const head = await text.read(from, 2)
+    if (head === '</') depth--
+    else if (head !== '<!' && head !== '<?' && (await text.read(to - 2, 2)) !== '/>') depth++
+    if (depth <= 0) return to
+    from = (await text.find(sign, to))?.from
   }
   return null
 }
