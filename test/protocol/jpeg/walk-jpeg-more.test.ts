@@ -58,7 +58,7 @@ describe('a second image that the index names', () => {
     })
     const longer = twoOf(0, 40)
     expect(await verdict(longer.all)).toMatchObject({ kind: 'odd', code: 'length' })
-    expect(await verdict(longer.all, zeros(40))).toMatchObject({ kind: 'odd' })
+    expect(await verdict(longer.all, zeros(40))).toEqual(FOLLOWED)
   })
 
   test('that no index names must be whole too, and zeros before it are odd', async () => {

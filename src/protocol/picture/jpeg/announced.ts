@@ -18,9 +18,6 @@ const MPF = 'MPF\0'
 const MP_ENTRIES = 0xb002
 const MP_ENTRY = 16
 
-/** What the XMP of a motion photo, or of a picture with a gain map, contains. */
-const XMP_MARKS = /MotionPhoto|MicroVideo|Container:Directory/
-
 /** The number in an attribute or an element of XMP (0: there is none), whatever the prefix of its name space. */
 function numberOf(name: string, text: string): number {
   return Number(new RegExp(`:${name}(?:\\s*=\\s*["']|>)\\s*(\\d{1,15})(?!\\d)`).exec(text)?.[1] ?? 0)
@@ -61,13 +58,14 @@ export class Announcements {
     }
   }
 
+  /** Motion photos and pictures with a gain map have a directory of what follows them, older ones the length of a film. */
   #takeXmp(text: string): void {
-    if (!XMP_MARKS.test(text)) return
-    const [, directory = ''] = /:Directory\b(.*?)(?:<\/[\w-]+:Directory>|$)/s.exec(text) ?? []
+    this.#film ||= numberOf('MicroVideoOffset', text)
+    const [, directory] = /:Directory\b(.*?)(?:<\/[\w-]+:Directory>|$)/s.exec(text) ?? []
+    if (directory === undefined) return
     const [primary = '', ...others] = directory.split('<rdf:li').slice(1)
     this.#items = others.map(item => numberOf('Length', item))
     this.#padding = numberOf('Padding', primary)
-    this.#film = numberOf('MicroVideoOffset', text)
   }
 
   /** What must follow an image that ends at `end`, in a file of `size` bytes, by offset. */

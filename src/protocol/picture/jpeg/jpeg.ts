@@ -1,5 +1,5 @@
 import { ByteReader } from '../byte-reader.ts'
-import { type FlawCode, flawed, type Part } from '../part.ts'
+import { flawed, type Part } from '../part.ts'
 import { endOfZeros, ROOM } from '../zeros.ts'
 import { type Announced, Announcements } from './announced.ts'
 import { HOLE, walkImage } from './image.ts'
@@ -12,33 +12,32 @@ export async function* walkJpeg(reader: ByteReader): AsyncGenerator<Part, void> 
   const end = yield* walkImage(reader, 0, '', announcements)
   if (end === null) return
   const announced = announcements.behind(end, reader.size)
-  const images = yield* walkBehind(reader, end, announced)
-  const few = new ByteReader(reader.source, { block: ROOM })
-  for (const each of announced) {
-    const code = images && (await flawOf(few, each, isThere(each, images, announced)))
-    if (code) yield flawed({ ...each, role: 'image', by: 'index' }, code)
+  const images = yield* walkBehind(reader, end, announced.length > 0)
+  const few = new ByteReader(reader.source, { block: HOLE })
+  for (const each of images === null ? [] : announced) {
+    // As many images as are announced answer for them wherever they lie, because an editor may have moved them.
+    const isImage = images!.has(each.from) || images!.size >= announced.length
+    const part = await announcedPart(few, each, isImage)
+    if (part.flaw) yield part
   }
 }
 
 /** Walks through what stands behind the first image: padding, images, which must be complete too, films, cameras' data.
- * Returns where the images begin; null: one of them is not complete. */
+ * Returns where the images begin; null: one of them is not complete. `mayHavePadding`: something is announced. */
 async function* walkBehind(
   reader: ByteReader,
   end: number,
-  announced: readonly Announced[],
+  mayHavePadding: boolean,
 ): AsyncGenerator<Part, ReadonlySet<number> | null> {
   const { size } = reader
   const images = new Set<number>()
   for (let at = end; at < size; ) {
     const from = await endOfZeros(reader, at)
     if (from > at) {
-      // Zeros are padding, or room that is not written, as where what is announced is to come.
-      const awaited = announced.find(each => each.to > at && !isThere(each, images, announced))
-      const code = awaited ? from === size && 'unwritten' : from - at >= ROOM && 'zeros'
-      const shows = Math.max(at, Math.min(awaited?.from ?? at, from - 1))
-      yield flawed({ role: 'unwritten', name: 'padding', from: at, to: from }, code, awaited?.name, shows)
+      const padding: Part = { role: 'unwritten', name: 'padding', from: at, to: from }
+      yield flawed(padding, !mayHavePadding && from - at >= ROOM && 'zeros')
     }
-    if (from === size) return images
+    if (from === size) break
     const start = (await reader.slice(from, from + BEGINNING.length)).toString('latin1')
     if (start === BEGINNING) {
       const next = yield* walkImage(reader, from, `image ${images.size + 2}, `)
@@ -55,20 +54,22 @@ async function* walkBehind(
   return images
 }
 
-/** Whether a whole image was found where it is announced, or as many as are, because an editor may have moved them. */
-function isThere({ from }: Announced, images: ReadonlySet<number>, all: readonly Announced[]): boolean {
-  return images.has(from) || images.size >= all.length
-}
-
-/** What is wrong with bytes that metadata announce. `isImage`: a whole image answers for them. */
-async function flawOf(
-  reader: ByteReader,
-  { from, to }: Announced,
-  isImage: boolean,
-): Promise<FlawCode | false> {
-  if (isImage) return to > reader.size && 'length'
-  if (from >= reader.size) return 'announced'
-  if (to > reader.size) return 'cut'
-  const start = await reader.slice(from, Math.min(to, from + ROOM))
-  return start.every(byte => byte === 0) && 'unwritten'
+/** What stands where metadata announce something. `isImage`: a whole image answers for it. */
+async function announcedPart(reader: ByteReader, announced: Announced, isImage: boolean): Promise<Part> {
+  const { from, to } = announced
+  const { size } = reader
+  const part: Part = { ...announced, role: 'image', by: 'index' }
+  if (isImage) return flawed(part, to > size && 'length')
+  // Where the padding has begun, a writer was on its way to what is absent.
+  const [last] = await reader.slice(size - 1, size)
+  if (to > size) return flawed(part, from < size ? 'cut' : last === 0 ? 'unwritten' : 'announced')
+  // Its room may be reserved and not written, or not up to its end.
+  for (const [at, end] of [
+    [from, from + ROOM],
+    [Math.max(from, to - HOLE), to],
+  ] as const) {
+    const bytes = await reader.slice(at, Math.min(to, end))
+    if (bytes.every(byte => byte === 0)) return flawed(part, 'unwritten', part.name, at)
+  }
+  return part
 }
