@@ -1,6 +1,6 @@
 import { ByteReader } from '../../src/protocol/picture/byte-reader.ts'
 import type { Part, Walk } from '../../src/protocol/picture/part.ts'
-import { type Verdict, VerdictFold } from '../../src/protocol/picture/verdict.ts'
+import { type Verdict, VerdictFold } from '../../src/protocol/picture/part.ts'
 import { bytes } from './bytes.ts'
 import { sourceOf } from './sources.ts'
 

@@ -1,7 +1,7 @@
 import type { Hash } from 'node:crypto'
 import { EntropyBits, type HuffmanCode, huffmanCode } from '../entropy.ts'
 import type { ByteSource } from '../picture/byte-reader.ts'
-import { DataFold } from '../picture/data-fold.ts'
+import { DataFold } from '../picture/image-data.ts'
 import { walkJpeg } from '../picture/jpeg/jpeg.ts'
 import { isFrame, JpegTables, SOS } from '../picture/jpeg/tables.ts'
 

@@ -1,6 +1,6 @@
 import type { Format } from '../formats.ts'
 import type { ByteSource } from '../picture/byte-reader.ts'
-import type { ImageData, ImageFacts } from '../picture/data-fold.ts'
+import type { ImageData, ImageFacts } from '../picture/image-data.ts'
 import { imageData } from '../picture/image-data.ts'
 import { jpegCoefficients } from './jpeg-coefficients.ts'
 import { pngPixels } from './png-pixels.ts'

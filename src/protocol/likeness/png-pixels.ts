@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
 import type { ByteSource } from '../picture/byte-reader.ts'
-import { DataFold } from '../picture/data-fold.ts'
+import { DataFold } from '../picture/image-data.ts'
 import { walkPng } from '../picture/png.ts'
 
 /** Length and type before a chunk's data, the check sum behind. */

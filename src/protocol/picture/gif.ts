@@ -10,6 +10,8 @@ const IMAGE = 0x2c
 const CONTROL = 0xf9
 const PLAIN_TEXT = 0x01
 const DESCRIPTOR = 10
+/** The blocks of programs that say how often the picture repeats. */
+const REPEATS = /^!\xff.(?:NETSCAPE2\.0|ANIMEXTS1\.0)/s
 
 /** What the blocks so far say. `announced`: another image follows. */
 interface Seen {
@@ -34,7 +36,7 @@ export const walkGif: Walk = async function* (reader) {
 
 /** The extension or image at this offset. Null: something else. */
 async function blockAt(reader: ByteReader, from: number, seen: Seen): Promise<Part | null> {
-  const head = await reader.slice(from, from + DESCRIPTOR)
+  const head = await reader.slice(from, Math.min(reader.size, from + 14))
   const [introducer, label] = head
   if (introducer !== EXTENSION && introducer !== IMAGE) return null
   const isImage = introducer === IMAGE
@@ -43,9 +45,13 @@ async function blockAt(reader: ByteReader, from: number, seen: Seen): Promise<Pa
   // Before an image's data stands the size of their codes.
   const data = isImage ? DESCRIPTOR + tableLength(head[9]) + 1 : 2
   const to = await endOfBlocks(reader, from + data)
-  const isShown = label === CONTROL || label === PLAIN_TEXT
-  const role = isImage ? 'image' : isShown ? 'header' : 'metadata'
-  const name = isImage ? `image ${seen.images}` : 'extension'
+  const repeats = REPEATS.test(head.toString('latin1'))
+  const role = isImage
+    ? 'image'
+    : repeats || label === CONTROL || label === PLAIN_TEXT
+      ? 'header'
+      : 'metadata'
+  const name = isImage ? `image ${seen.images}` : repeats ? 'repeats' : 'extension'
   return flawed({ role, name, from, to: to ?? Math.max(from, reader.size) }, to === null && 'cut')
 }
 

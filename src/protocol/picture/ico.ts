@@ -1,8 +1,7 @@
 import { readDib, rowBytes } from './bmp.ts'
 import { ByteReader, type ByteSource, PAGE } from './byte-reader.ts'
-import { flawed, type Part, type Walk } from './part.ts'
+import { flawed, type Part, VerdictFold, type Walk } from './part.ts'
 import { walkPng } from './png.ts'
-import { VerdictFold } from './verdict.ts'
 import { walkStatedEnd, Zeros } from './zeros.ts'
 
 const HEADER = 6

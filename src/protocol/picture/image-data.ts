@@ -1,12 +1,34 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import type { Format } from '../formats.ts'
-import type { ByteSource } from './byte-reader.ts'
-import { DataFold, type ImageData } from './data-fold.ts'
+import { ByteReader, type ByteSource } from './byte-reader.ts'
 import { walkGif } from './gif.ts'
 import { walkJpeg } from './jpeg/jpeg.ts'
 import { DHT, DQT, DRI, JpegTables, SOS } from './jpeg/tables.ts'
+import { FLAWS, isExtra, type Part, type Walk } from './part.ts'
 import { walkPng } from './png.ts'
+import { exifStates } from './tiff-directories.ts'
 import { walkWebp } from './webp.ts'
+
+/** What makes a picture look as it does, without its metadata. */
+export interface ImageData {
+  /** SHA-256 over all that its pixels are made of. */
+  sum: Buffer
+  facts: ImageFacts
+  /** It has nothing that is no image data, so that its delivery does not show whether the host takes such away. */
+  bare: boolean
+}
+
+/** What is not in the sum and yet changes the look, or may be lost. Two pictures are the same when these are equal too. */
+export interface ImageFacts {
+  /** EXIF's number for how the picture is turned. */
+  orientation?: number
+  /** The digest of its colour profile. */
+  icc?: string
+  /** How a JPEG's colours are to be read, in Adobe's segment. */
+  transform?: number
+  /** Bytes behind the picture's end. */
+  trailer?: number
+}
 
 /** The image data of a picture. Null: it is not whole, or not understood, so that only all its bytes tell whether it is the
  * same as another. Rejects only when the source's `read` does. */
@@ -28,6 +50,72 @@ export function writeData({ sum, facts, bare }: ImageData): string {
 export function readData(text: string): ImageData {
   const { sum, ...rest } = JSON.parse(text)
   return { sum: Buffer.from(sum, 'hex'), ...rest }
+}
+
+const EXIF = 'Exif\0\0'
+
+/** Adds a part to what makes the picture; false: what it means is not understood. */
+type Take = (part: Part, data: DataFold) => Promise<unknown>
+
+/** Collects image data over a picture's parts, with a reader of its own, because the walker's has gone on. */
+export class DataFold {
+  readonly #source: ByteSource
+  readonly #reader: ByteReader
+  #icc: Hash | null = null
+  readonly facts: ImageFacts = {}
+  readonly sum = createHash('sha256')
+
+  constructor(source: ByteSource) {
+    this.#source = source
+    this.#reader = new ByteReader(source)
+  }
+
+  /** Null: pixels or the end are missing, or something is not understood. */
+  async over(walk: Walk, take: Take): Promise<ImageData | null> {
+    let end = 0
+    let bare = true
+    for await (const part of walk(new ByteReader(this.#source))) {
+      const { flaw, role, to, states } = part
+      if (flaw && (FLAWS[flaw.code] === 'missing' || flaw.code === 'no_end')) return null
+      if (role === 'stray' || role === 'unwritten') continue
+      this.#turned(states?.orientation)
+      if ((await take(part, this)) === false) return null
+      bare &&= !isExtra(part)
+      end = to
+      if (role === 'end') break
+    }
+    const trailer = this.#source.size - end
+    const facts = { ...this.facts, ...(this.#icc && { icc: this.#icc.digest('hex') }), trailer }
+    return { sum: this.sum.digest(), facts, bare: bare && trailer === 0 }
+  }
+
+  async add(from: number, to: number, into = this.sum): Promise<void> {
+    for await (const piece of this.#reader.pieces(from, to)) into.update(piece)
+  }
+
+  bytes(from: number, to: number): Promise<Buffer> {
+    return this.#reader.slice(from, to)
+  }
+
+  async text(from: number, length: number): Promise<string> {
+    return (await this.bytes(from, from + length)).toString('latin1')
+  }
+
+  async profile(from: number, to: number): Promise<void> {
+    this.#icc ??= createHash('sha256')
+    await this.add(from, to, this.#icc)
+  }
+
+  /** Some writers put the name in front that EXIF has in a JPEG. */
+  async exif(from: number): Promise<void> {
+    const start = (await this.text(from, EXIF.length)) === EXIF ? from + EXIF.length : from
+    this.#turned((await exifStates(this.#reader, start)).orientation)
+  }
+
+  /** The first EXIF block of a picture counts. */
+  #turned(orientation?: number): void {
+    if (orientation !== undefined) this.facts.orientation ??= orientation
+  }
 }
 
 const FOLDS: Partial<Record<Format, (source: ByteSource) => Promise<ImageData | null>>> = {
@@ -109,22 +197,17 @@ function pngData(source: ByteSource): Promise<ImageData | null> {
 
 const COLOURS = new Set(['iCCP', 'gAMA', 'cICP'])
 
-/** The image data of a GIF: all but its version, comments and what programs noted, save how often it repeats. */
+/** The image data of a GIF: all but its version, comments and what programs noted. */
 function gifData(source: ByteSource): Promise<ImageData | null> {
   return new DataFold(source).over(walkGif, async ({ name, role, from, to }, data) => {
     if (role === 'metadata') {
-      const application = await data.text(from + 3, 11)
-      const isNeeded = REPEATS.test(application)
-      if (isNeeded) await data.add(from + 14, to)
-      if (application === 'ICCRGBG1012') await data.profile(from + 14, to)
-      return isNeeded ? 'needed' : true
-    }
-    if (role !== 'end') await data.add(name === 'header' ? 6 : from, to)
-    return true
+      if ((await data.text(from + 3, 11)) === 'ICCRGBG1012') await data.profile(from + 14, to)
+    } else if (role !== 'end') await data.add(from + (NAMES[name] ?? 0), to)
   })
 }
 
-const REPEATS = /^(?:NETSCAPE2\.0|ANIMEXTS1\.0)$/
+/** Bytes of the version, and of the program whose block says how often the picture repeats. */
+const NAMES: Readonly<Record<string, number>> = { header: 6, repeats: 14 }
 
 /** The image data of a WebP: its streams of pixels, and of an animation the canvas and how the frames are shown. */
 function webpData(source: ByteSource): Promise<ImageData | null> {

@@ -6,11 +6,10 @@ import { type Foreign, foreignKind, walkUnknown } from './foreign.ts'
 import { walkGif } from './gif.ts'
 import { walkIco } from './ico.ts'
 import { walkJpeg } from './jpeg/jpeg.ts'
-import { isExtra, type Part, type Stated, type Walk } from './part.ts'
+import { isExtra, type Part, type Stated, type Verdict, VerdictFold, type Walk } from './part.ts'
 import { walkPng } from './png.ts'
 import { findSvgRoot, walkSvg } from './svg.ts'
 import { walkTiff } from './tiff.ts'
-import { type Verdict, VerdictFold } from './verdict.ts'
 import { walkWebp } from './webp.ts'
 
 /** A picture's format and dimensions by its bytes: the client declares them (§4.1), the upload node compares them (§4.2). */

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import { crc32, createInflate, createInflateRaw } from 'node:zlib'
+import { crc32, createInflate } from 'node:zlib'
 import { ByteReader, type ByteSource } from './byte-reader.ts'
 import { type FlawCode, flawed, type Part, type Role, type Walk } from './part.ts'
 import { walkRest, Zeros } from './zeros.ts'
@@ -16,34 +16,28 @@ const NEEDED = new Set(['tRNS', 'acTL', 'fcTL'])
 
 /** What the chunks so far say. */
 interface Seen {
-  /** Apple's own kind of PNG holds deflated data without the header of zlib, and without its check sum. */
-  isRaw: boolean
-  begun: boolean
-  /** Frames of an animation that are announced and have not begun. */
+  /** Where the pixels begin. 0: not yet. */
+  pixels: number
+  /** The pixels inflate to their end, whose check sum is right; asked once, where there is a doubt. */
+  areWhole?: boolean
+  isAnimated: boolean
+  /** Frames that are announced and have not begun. */
   lacking: number
-  /** Where the pixels of the frame begin that is walked through. 0: not yet. */
-  frame: number
-  /** The one frame that was inflated: a file in which a second is in doubt stays in doubt. */
-  settled?: { frame: number; isWhole: boolean }
 }
 
 /** A PNG consists of chunks, each with a check sum, and ends with the chunk IEND. */
 export const walkPng: Walk = async function* (reader) {
-  const seen: Seen = { isRaw: false, begun: false, lacking: 0, frame: 0 }
+  const seen: Seen = { pixels: 0, isAnimated: false, lacking: 0 }
   for (let at = SIGNATURE; ; ) {
     const chunk = await chunkAt(reader, at)
     if (!chunk) return yield await noChunk(reader, at, seen)
     const { type, to } = chunk
-    if (type === 'CgBI') seen.isRaw = true
-    if (type === 'acTL') seen.lacking += (await reader.bytes(at + CHUNK_HEAD, 4))?.readUInt32BE(0) ?? 0
-    if (type === 'fcTL') {
-      seen.lacking--
-      seen.frame = 0
+    if (type === 'acTL') {
+      seen.isAnimated = true
+      seen.lacking += (await reader.bytes(at + CHUNK_HEAD, 4))?.readUInt32BE(0) ?? 0
     }
-    if (PIXELS.has(type)) {
-      seen.begun = true
-      seen.frame ||= at
-    }
+    if (type === 'fcTL') seen.lacking--
+    if (type === 'IDAT') seen.pixels ||= at
     const part: Part = { role: roleOf(type), name: type, from: at, to, by: 'checksum' }
     const code = await flawOf(reader, part, seen)
     yield flawed(part, code, code === 'announced' ? 'last frame' : `chunk ${type}`)
@@ -52,12 +46,16 @@ export const walkPng: Walk = async function* (reader) {
   }
 }
 
-async function flawOf(reader: ByteReader, { role, from, to }: Part, seen: Seen): Promise<FlawCode | null> {
+async function flawOf(
+  reader: ByteReader,
+  { role, name, from, to }: Part,
+  seen: Seen,
+): Promise<FlawCode | null> {
   const right = await hasRightSum(reader, from, to)
   if (right === null) return 'cut'
-  if (right && role === 'end') return seen.begun ? (seen.lacking > 0 ? 'announced' : null) : 'no_pixels'
+  if (right && role === 'end') return seen.pixels > 0 ? (seen.lacking > 0 ? 'announced' : null) : 'no_pixels'
   if (right) return null
-  if (role === 'image') return (await areWhole(reader, seen)) ? 'one_checksum' : 'checksum'
+  if (role === 'image') return name === 'IDAT' && (await areWhole(reader, seen)) ? 'one_checksum' : 'checksum'
   // Programs show a picture whose metadata are broken, and so will stay; zeros say that a writer is still to come.
   const { row } = await new Zeros().within(reader, from, to)
   return role === 'metadata' && row === null ? 'stray' : 'checksum'
@@ -67,13 +65,17 @@ async function flawOf(reader: ByteReader, { role, from, to }: Part, seen: Seen):
 async function noChunk(reader: ByteReader, from: number, seen: Seen): Promise<Part> {
   const rest = (code: FlawCode, role: Role = 'stray') => {
     const part: Part = { role, name: 'rest', from, to: Math.max(from, reader.size) }
-    return flawed(part, code, code === 'unwritten' ? 'next chunk' : `chunk ${seen.begun ? 'IEND' : 'IDAT'}`)
+    return flawed(
+      part,
+      code,
+      code === 'unwritten' ? 'next chunk' : `chunk ${seen.pixels > 0 ? 'IEND' : 'IDAT'}`,
+    )
   }
   const head = await reader.bytes(from, CHUNK_HEAD)
   // A chunk may begin with zeros, those of its length; its type has none.
   if (head?.subarray(4, CHUNK_HEAD).includes(0)) return rest('unwritten', 'unwritten')
   if (!head && from < reader.size) return rest('cut')
-  if (seen.lacking <= 0 && (await areWhole(reader, seen))) return rest('no_end')
+  if (!seen.isAnimated && (await areWhole(reader, seen))) return rest('no_end')
   return rest(head ? 'broken' : 'cut')
 }
 
@@ -104,18 +106,17 @@ async function hasRightSum(reader: ByteReader, at: number, to: number): Promise<
 /** So many bytes of pixels are inflated to settle a doubt; beyond that the doubt stays. */
 const MOST_INFLATED = 2 ** 31
 
-/** Whether the pixels of the frame come to their end: one zlib stream with a check sum of its own, in chunks of one type. */
+/** Whether the pixels of the picture, or of an animation's first frame, come to their end: one zlib stream with a check sum of
+ * its own, whatever chunks it is split into. */
 async function areWhole({ source }: ByteReader, seen: Seen): Promise<boolean> {
-  const { frame, isRaw } = seen
-  if (frame === 0) return false
-  seen.settled ??= { frame, isWhole: await inflates(source, frame, isRaw) }
-  return seen.settled.frame === frame && seen.settled.isWhole
+  seen.areWhole ??= seen.pixels > 0 && (await inflates(pixelsFrom(source, seen.pixels)))
+  return seen.areWhole
 }
 
-async function inflates(source: ByteSource, frame: number, isRaw: boolean): Promise<boolean> {
+async function inflates(stream: AsyncIterable<Buffer>): Promise<boolean> {
   let length = 0
   try {
-    await pipeline(streamAt(source, frame), isRaw ? createInflateRaw() : createInflate(), async pieces => {
+    await pipeline(stream, createInflate(), async pieces => {
       for await (const { byteLength } of pieces) {
         length += byteLength
         if (length > MOST_INFLATED) break
@@ -130,15 +131,12 @@ async function inflates(source: ByteSource, frame: number, isRaw: boolean): Prom
   return length > 0 && length <= MOST_INFLATED
 }
 
-/** The data of the frame's chunks, copied, because zlib reads a piece while the next one is read. */
-async function* streamAt(source: ByteSource, frame: number): AsyncGenerator<Buffer, void> {
+/** The data of the chunks from this one on, copied, because zlib reads a piece while the next one is read. */
+async function* pixelsFrom(source: ByteSource, from: number): AsyncGenerator<Buffer, void> {
   const reader = new ByteReader(source)
-  const first = await chunkAt(reader, frame)
-  let from = frame
-  for (let chunk = first; chunk && chunk.type === first?.type; chunk = await chunkAt(reader, from)) {
-    // Further frames have a number before their data.
-    const data = from + CHUNK_HEAD + (chunk.type === 'fdAT' ? 4 : 0)
-    for await (const piece of reader.pieces(data, chunk.to - CHUNK_FOOT)) yield Buffer.from(piece)
-    from = chunk.to
+  let at = from
+  for (let chunk = await chunkAt(reader, at); chunk?.type === 'IDAT'; chunk = await chunkAt(reader, at)) {
+    for await (const piece of reader.pieces(at + CHUNK_HEAD, chunk.to - CHUNK_FOOT)) yield Buffer.from(piece)
+    at = chunk.to
   }
 }

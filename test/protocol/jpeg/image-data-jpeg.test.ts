@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sourceOfBytes } from '../../../src/protocol/picture/byte-reader.ts'
-import type { ImageData } from '../../../src/protocol/picture/data-fold.ts'
+import type { ImageData } from '../../../src/protocol/picture/image-data.ts'
 import { imageData } from '../../../src/protocol/picture/image-data.ts'
 import { appSegment, bytes, exif } from '../bytes.ts'
 import { AC, chanceOf, DC, type Drawn, drawn, QUANT, scanOf, segment, TABLES } from './jpegs.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { PictureReader } from '../../../src/protocol/likeness/likeness.ts'
+import type { Verdict } from '../../../src/protocol/picture/part.ts'
 import type { Picture } from '../../../src/protocol/picture/picture.ts'
-import type { Verdict } from '../../../src/protocol/picture/verdict.ts'
 
 /** Pictures of a few bytes, read by a function of their own: what is simulated is who has which, not formats. */
 export interface TinyPicture {
