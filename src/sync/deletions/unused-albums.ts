@@ -7,16 +7,11 @@ import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { albumName, albumNames, albumPathOf, isUnderWay } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
-import type { EngineContext } from '../context.ts'
+import type { AlbumPort } from '../context.ts'
 import { walkWhole } from '../listing/index.ts'
 import { endingForNews, type MirrorPolicy, type Pass } from '../pass-request.ts'
 import { whyNoDeletions } from './hold.ts'
 import { type Deletion, sendDelete } from './send-delete.ts'
-
-type AlbumContext = Pick<
-  EngineContext,
-  'synced' | 'host' | 'clock' | 'claims' | 'emit' | 'contents' | 'credentialLifetimeMs'
->
 
 /** How long an album is left alone after something was seen in it, or after the host refused to delete it. */
 const LEFT_ALONE_MS = HOUR_MS
@@ -26,7 +21,7 @@ type AlbumPass = Pick<Pass, 'mirrors' | 'interruption' | 'task' | 'stopped'>
 /** Deletes albums that albumd created and that nothing needs, deepest first, each after two complete walks that showed
  * nothing in it: the host may be late to list another person's picture. */
 export async function deleteUnusedAlbums(
-  context: AlbumContext,
+  context: AlbumPort,
   { mirrors, interruption, task, stopped }: AlbumPass,
 ): Promise<void> {
   const { synced } = context
@@ -54,7 +49,7 @@ export async function deleteUnusedAlbums(
 /** Finds out what became of deletions of albums whose answer was lost. Until then nothing is uploaded into such an album,
  * because the host may carry out the first request late. */
 export async function recoverAlbumDeletions(
-  context: AlbumContext,
+  context: AlbumPort,
   { mirrors, interruption: { stop, cut }, task, stopped }: AlbumPass,
 ): Promise<void> {
   const { synced } = context
@@ -73,7 +68,7 @@ export async function recoverAlbumDeletions(
 
 /** Takes an unused album a step further: one pass sees it empty, a later one deletes it. `unused`: all ids of such. */
 async function advance(
-  context: AlbumContext,
+  context: AlbumPort,
   album: AlbumRow,
   unused: ReadonlySet<string>,
   signal: AbortSignal,
@@ -112,7 +107,7 @@ async function advance(
 
 /** The host does not know the album: it was deleted where `deleting`. Otherwise its record is put in doubt. */
 async function recordUnknown(
-  { synced, clock, contents }: AlbumContext,
+  { synced, clock, contents }: AlbumPort,
   album: AlbumRow,
   deleting: boolean,
 ): Promise<null> {
@@ -127,7 +122,7 @@ async function recordUnknown(
 }
 
 async function deleteEmpty(
-  context: AlbumContext,
+  context: AlbumPort,
   album: AlbumRow,
   since: number,
   signal: AbortSignal,

@@ -161,57 +161,41 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: Millis,
   const { code, endpoint, message, remedy } = failure
   const failed = { kind: 'failed', code, message, retryAt: now + HOUR_MS, hash } as const
   if (isOfAlbum(failure)) {
-    const why = { why: message }
-    const isForbidden = remedy === 'not_permitted'
-    return {
-      ...failed,
-      message: isForbidden ? because('album_not_permitted', why) : because('listing_refused', why),
-    }
+    const words = remedy === 'not_permitted' ? 'album_not_permitted' : 'listing_refused'
+    return { ...failed, message: because(words, { why: message }) }
   }
   const isOut = isOutage(failure)
   const isOfHost = code.startsWith('HOST_') && remedy !== 'refused_by_node'
+  const refused = { ...failed, retryAt: now + afterRefusalMs(attempts), refusal: failure }
   if (isOdd(failure) || (!isOut && !isOfHost && mayBeOfAll(failure)))
-    return {
-      ...failed,
-      retryAt:
-        remedy === 'other_dimensions' || remedy === 'change_picture' ? null : now + afterRefusalMs(attempts),
-      refusal: failure,
-    }
+    return OF_VERSION.has(remedy) ? { ...refused, retryAt: null } : refused
   // The host is out of order, or it can't take this one picture. `Breaker` finds out which is true.
-  if (mayBeOfPicture(failure) && isOut)
-    return {
-      kind: 'stop',
-      failure,
-      ofPicture: { ...failed, retryAt: now + afterRefusalMs(attempts), refusal: failure },
-    }
+  if (mayBeOfPicture(failure) && isOut) return { kind: 'stop', failure, ofPicture: refused }
   if (remedy === 'find_out' && endpoint === 'send') return { kind: 'uncertain', failure, hash }
+  const isOfFile = OF_A_FILE.has(endpoint)
   // The album may have been created, or is not known yet. So its pictures wait, and others go on.
-  if ((remedy === 'find_out' || remedy === 'gone') && !OF_A_FILE.has(endpoint))
-    return { kind: 'waits', message }
+  if ((remedy === 'find_out' || remedy === 'gone') && !isOfFile) return { kind: 'waits', message }
   // An outage, a redirect and another refusal of an album request have nothing to do with the file.
-  if (isOut || isOfHost || !OF_A_FILE.has(endpoint)) return { kind: 'stop', failure }
-  return resultOfFile(failure, failed, now)
+  if (isOut || isOfHost || !isOfFile) return { kind: 'stop', failure }
+  return resultOfFile(failure, failed)
 }
 
-function resultOfFile(failure: HostFailure, failed: FailedUpload, now: Millis): UploadResult {
-  switch (failure.remedy) {
-    case 'change_picture':
-    case 'other_dimensions':
-      return { ...failed, retryAt: null }
-    case 'change_request':
-      return isErrorCode(failure.code) ? { ...failed, retryAt: now + DAY_MS } : failed
-    case 'refused_by_node':
-    case 'new_credential':
-    case 'gone':
-    case 'faster_line':
-      return failed
-    case 'changed_underway':
-    case 'give_way':
-      return { kind: 'waits', message: failure.message }
-    default:
-      return { kind: 'stop', failure }
-  }
+function resultOfFile(failure: HostFailure, failed: FailedUpload): UploadResult {
+  const { remedy, message } = failure
+  if (remedy === 'changed_underway' || remedy === 'give_way') return { kind: 'waits', message }
+  if (OF_VERSION.has(remedy)) return { ...failed, retryAt: null }
+  return OF_UPLOAD.has(remedy) ? failed : { kind: 'stop', failure }
 }
+
+/** These fail a file until it changes. */
+const OF_VERSION: ReadonlySet<Remedy> = new Set<Remedy>(['change_picture', 'other_dimensions'])
+/** These fail one upload. */
+const OF_UPLOAD: ReadonlySet<Remedy> = new Set<Remedy>([
+  'change_request',
+  'new_credential',
+  'gone',
+  'faster_line',
+])
 
 /** Whether an answer may be the same for every picture. */
 function mayBeOfAll({ remedy, status }: HostFailure): boolean {
