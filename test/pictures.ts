@@ -37,7 +37,7 @@ export function some(): Buffer {
   return png(3 + (n % 7), 2 + Math.floor(n / 7 / 251), n % 251).bytes
 }
 
-function chunk(type: string, data: Buffer): Buffer {
+export function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
   const length = Buffer.alloc(4)
   length.writeUInt32BE(data.byteLength)

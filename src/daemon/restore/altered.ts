@@ -20,14 +20,14 @@ export function recordedImage(synced: Synced, image: ImageRow): RecordedImage {
   return { ...image, bytes: synced.images.given(image), delivery: deliveryOf(synced, image.mime) }
 }
 
-/** Whether something else than the recorded bytes can be proved to be the picture. */
+/** Whether something else than the recorded bytes can be the picture. */
 export function mayBeAltered({ data, delivery }: RecordedImage): boolean {
-  return data !== null || delivery === 'encoded anew'
+  return data !== null || delivery === 'packed anew' || delivery === 'encoded anew'
 }
 
-/** How the host has altered the picture that it delivers; null: it is another, as far as can be told. Image data prove the
- * picture. Pixels can't be compared, since only the original has them. So where the host is known to pack pictures of this
- * type anew, or to encode them anew, its own record of the image and the dimensions tell. */
+/** How the host has altered the picture that it delivers; null: it is another, as far as can be told. Image data and pixels
+ * prove the picture. Where they do not, and the host is known to pack or encode pictures of this type anew, its own record of the
+ * image and the dimensions tell. */
 export async function alterationOf(
   { data, delivery, mime, proof, width, height }: RecordedImage,
   delivered: ByteSource,
@@ -36,13 +36,14 @@ export async function alterationOf(
   const own = data === null ? null : readData(data)
   const like =
     own && format && (await likeness(pictureReader, { format, data: own, source: null }, delivered))
-  const turned = like === 'data' || like === 'packed' ? await isTurned(own!, delivered, format!) : 0
+  const isKept = like === 'data' || like === 'pixels' || (like === 'packed' && delivery === 'packed anew')
+  const turned = isKept ? await isTurned(own!, delivered, format!) : 0
   if (like === 'data') return { how: 'stripped', turned }
-  const made = delivery === 'encoded anew' ? 'encoded' : delivery === 'packed anew' ? 'packed' : null
-  if (made === null || (made === 'packed' && like !== 'packed') || proof === 'none') return null
+  if (like === 'pixels') return { how: 'packed', turned }
+  if ((delivery !== 'packed anew' && delivery !== 'encoded anew') || proof === 'none') return null
   const picture = await readPicture(delivered)
   if (!picture || width === null || !dimensionsFit({ width, height }, featuresOf(picture))) return null
-  return { how: made, turned: made === 'packed' ? turned : 0 }
+  return isKept ? { how: 'packed', turned } : { how: 'encoded', turned: 0 }
 }
 
 /** Whether the picture is to be turned, and what is delivered does not say so any more. */

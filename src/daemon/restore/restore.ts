@@ -72,7 +72,7 @@ export interface RestoreReport extends Record<Note, number> {
   stripped: number
   /** How many of these may lie on their side, because only the metadata said how they are to be turned. */
   turned: number
-  /** How many pictures the host has packed anew. Their pixels can't be compared, but are the same as far as it is known. */
+  /** How many pictures the host has packed anew. Their pixels are the same, as far as these were recorded. */
   packed: number
   /** How many pictures the host has encoded anew: they are not the originals. */
   encoded: number

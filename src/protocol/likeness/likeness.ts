@@ -49,10 +49,10 @@ export async function likeness(
   if (!factsFit(data.facts, given.facts)) return 'other'
   if (data.sum.equals(given.sum)) return 'data'
   if (!DECODED.has(format)) return 'other'
-  const own = source && (await reader.pixels(format, source))
-  const theirs = own && (await reader.pixels(format, delivered))
+  const own = data.pixels ?? (source && (await reader.pixels(format, source))?.toString('hex'))
+  const theirs = own ? await reader.pixels(format, delivered) : null
   if (!own || !theirs) return 'packed'
-  return own.equals(theirs) ? 'pixels' : 'other'
+  return own === theirs.toString('hex') ? 'pixels' : 'other'
 }
 
 const DECODED: ReadonlySet<Format> = new Set<Format>(['jpeg', 'png'])

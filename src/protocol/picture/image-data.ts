@@ -16,6 +16,8 @@ export interface ImageData {
   facts: ImageFacts
   /** It has nothing that is no image data, so that its delivery does not show whether the host takes such away. */
   bare: boolean
+  /** A digest of its pixels, however they are packed. Left out: they were not read. */
+  pixels?: string
 }
 
 /** What is not in the sum and yet changes the look, or may be lost. Two pictures are the same when these are equal too. */
@@ -42,8 +44,8 @@ export function hasImageData(format: Format): boolean {
 }
 
 /** Image data as a text to record. */
-export function writeData({ sum, facts, bare }: ImageData): string {
-  return JSON.stringify({ sum: sum.toString('hex'), facts, bare })
+export function writeData({ sum, ...rest }: ImageData): string {
+  return JSON.stringify({ sum: sum.toString('hex'), ...rest })
 }
 
 /** `text`: what `writeData` has written. */

@@ -60,17 +60,17 @@ export async function learn(synced: Synced, mime: string, like: Like): Promise<D
   return shown
 }
 
-/** The image data to record of a picture. Null where all bytes will tell, or nothing will. `isLinked`: of an image whose bytes
- * nobody has compared yet, for which the picture itself may be gone by then. */
+/** The image data to record of a picture, with its pixels where the host packs anew. Null where all bytes will tell, or nothing
+ * will. `isLinked`: of an image whose bytes nobody has compared yet, for which the picture itself may be gone by then. */
 export async function dataToRecord(
   { synced, pictures }: Pick<DeliveryPort, 'synced' | 'pictures'>,
-  { bare, source }: OpenPicture,
+  { source }: OpenPicture,
   { format, mime }: Picture,
   isLinked = false,
 ): Promise<string | null> {
   const delivery = deliveryOf(synced, mime)
-  const isNeeded = delivery === undefined ? !bare : delivery !== 'as sent' && delivery !== 'encoded anew'
-  if (!isNeeded && !isLinked) return null
+  if ((delivery === 'as sent' || delivery === 'encoded anew') && !isLinked) return null
   const data = await pictures.data(format, source)
-  return data && writeData(data)
+  const pixels = data && delivery === 'packed anew' ? await pictures.pixels(format, source) : null
+  return data && writeData({ ...data, ...(pixels && { pixels: pixels.toString('hex') }) })
 }

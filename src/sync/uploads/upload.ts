@@ -117,7 +117,7 @@ export class Uploader {
     return ofType(result, picture.mime)
   }
 
-  /** Looks at the first picture of a type that has something to take away: one, so that a delivery that hangs holds up one. */
+  /** Looks at the first picture of a type: one, so that a delivery that hangs holds up one. */
   async #learnFrom(
     { cdnUrl }: Extract<UploadResult, { kind: 'uploaded' }>,
     { open, picture }: Pick<Parcel, 'open' | 'picture'>,
@@ -125,7 +125,7 @@ export class Uploader {
   ): Promise<void> {
     const { mime } = picture
     const isKnown = this.#looked.has(mime) || deliveryOf(this.#run.synced, mime) !== undefined
-    if (cdnUrl === null || open.bare || isKnown) return
+    if (cdnUrl === null || isKnown) return
     this.#looked.add(mime)
     await learnFrom(this.#run, knownOf(open, picture), cdnUrl, signal)
   }

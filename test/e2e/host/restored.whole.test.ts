@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { deflateSync, inflateSync } from 'node:zlib'
 import { expect, it } from 'vitest'
+import { chunk, png } from '../../pictures.ts'
 import { photo } from '../../sync/delivered/altering-host.ts'
 import { startAlteringProxy } from '../stage/altering-proxy.ts'
 import { daemonHere, startAlbumd } from '../stage/process.ts'
@@ -72,6 +74,33 @@ it.each([
   expect(await stage.json('restore', stage.pictures, '--at', '0m')).toMatchObject({ restored: 1, there: 3 })
   await nothingIsSent(stage)
 })
+
+it('pictures with nothing to take away that a host packs anew are restored whole, and one of other pixels is said to be none', async () => {
+  const sent = [10, 20, 30].map(shade => png(20, 30, shade).bytes)
+  let dull: Buffer | null = null
+  const stage = await photosOn('pack', bytes => {
+    if (dull?.equals(bytes)) return repacked(png(20, 30, 99).bytes)
+    return sent.some(each => each.equals(bytes)) ? repacked(bytes) : madeBy('pack')(bytes)
+  })
+  for (const [n, bytes] of sent.entries()) {
+    stage.write(`bare/${n}.png`, bytes)
+    await stage.pass()
+  }
+  expect(await stage.status()).toMatchObject({ delivery: { jpeg: 'packed anew', png: 'packed anew' } })
+  const whole = { exit_code: 0, restored: 7, missing: 0, packed: 7, encoded: 0 }
+  expect(await stage.json('restore', join(stage.home, 'back'))).toMatchObject(whole)
+  dull = sent[2]!
+  const other = { exit_code: 3, restored: 7, missing: 0, packed: 6, encoded: 1 }
+  expect(await stage.json('restore', join(stage.home, 'again'))).toMatchObject(other)
+})
+
+/** The same pixels in a smaller PNG. */
+function repacked(picture: Buffer): Buffer {
+  const at = picture.indexOf('IDAT')
+  const pixels = inflateSync(picture.subarray(at + 4, at + 4 + picture.readUInt32BE(at - 4)))
+  const end = picture.subarray(picture.indexOf('IEND') - 4)
+  return Buffer.concat([picture.subarray(0, at - 4), chunk('IDAT', deflateSync(pixels, { level: 9 })), end])
+}
 
 it('what was restored moves, and is copied, as what was sent', async () => {
   const stage = await photosOn('strip')

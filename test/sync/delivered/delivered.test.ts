@@ -61,7 +61,7 @@ describe('what a host does to pictures', () => {
     expect(workshop.synced.meta.get('delivery')).toEqual({ jpeg: delivery })
   })
 
-  it('is not told by pictures that have nothing to take away', async () => {
+  it('is not told by pictures that have nothing to take away, and that it delivers as sent', async () => {
     const workshop = await openWith({ 'bare.png': BARE, 'bare.jpg': PHOTOS['a.jpg']!.strip })
     await workshop.pass()
     expect(workshop.synced.meta.get('delivery')).toBeNull()
