@@ -16,11 +16,9 @@ import { held } from './images.ts'
 import { ledgerNow } from './ledger-time.ts'
 import { isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
 
-/** What a look at a file means for its record.
- * pending: the file is new or has changed. It is hashed, and uploaded when its bytes are new.
- * aside: the file is left out, or it is gone from a mirror that keeps images. Its image stays.
- * gone: the file was deleted. Its image, if any, enters escrow.
- * pruned: an ignore rule hides the file, and a person asked for the deletion of such images. Its image enters escrow. */
+/** What a look at a file means. pending: it is new or changed; it is hashed, and sent when its bytes are new. aside: it is left
+ * out, or gone from a mirror that keeps images, so its image stays. gone: its image enters escrow. pruned: so it does, because
+ * a rule hides it and a person wants that. */
 export interface FileChange {
   kind: 'pending' | 'aside' | 'gone' | 'pruned'
   file: FileRow

@@ -18,11 +18,9 @@ export interface MirrorPolicy {
 /** The folders of a mirror that are scanned, by their paths below its root. */
 export type Scope = 'everything' | readonly string[]
 
-/** mirror: everything that a pass can do.
- * retry: pictures are sent, and only those images are deleted whose deletion the host has refused before.
- * put: pictures are sent, and nothing is deleted.
- * adopt: pictures are linked to images that the host holds already. Nothing is sent, created or deleted.
- * look: what lies on the disk is recorded, and the host is not asked for anything. This is the task while albumd is paused. */
+/** retry: pictures are sent, and only those images deleted whose deletion the host has refused before. put: nothing is deleted.
+ * adopt: pictures are linked to images that are there; nothing is sent, created or deleted. look: what lies on the disk is
+ * recorded, and the host not asked, while albumd is paused. */
 export type PassTask = 'mirror' | 'retry' | 'put' | 'adopt' | 'look'
 
 export interface PassRequest {

@@ -12,11 +12,8 @@ export interface PlanPolicy {
   prunes: (file: FileRow) => boolean
 }
 
-/** Why a recorded file or folder is missing among the files and folders to be mirrored.
- * gone: the folder that held it does not list it.
- * left_out: it is there, and its kind is left out (a link, an empty file).
- * ignored: it is there, and an ignore rule names it.
- * renamed: it may have got a name that can't be mirrored; its image stays. */
+/** Why a recorded file or folder is missing. gone: its folder does not list it. left_out: by its kind (a link, an empty file).
+ * ignored: by a rule. renamed: it may have got a name that can't be mirrored; its image stays. */
 export type MissingReason = 'gone' | 'left_out' | 'ignored' | 'renamed'
 
 /** Compares a folder's records with what was seen in it. A file that is as recorded gives no change. */

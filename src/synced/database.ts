@@ -158,12 +158,10 @@ const WRITES = /^\s*(INSERT|UPDATE|DELETE)(?: OR \w+)?(?: INTO| FROM)? (\w+)/
 
 type Bound = readonly unknown[]
 
-/** Makes functions of SQL statements. `P`: the bound values, or one object of named values. `Row`: the columns of a row.
- * get: returns the first row, or undefined. one: the only row of a statement that always has a row. all: all rows. has:
- * whether there is a row. value: the first column of the first row, or undefined. column: the first column of all rows.
- * run: changes rows. changes: changes rows, and answers how many. insert: adds a row, and answers its id, or 0 where a conflict left it out. kept: a read of
- * one table that answers from memory until the table is written. Of a table that is known to be empty no row is looked for
- * to be changed or removed. */
+/** Makes functions of SQL statements. `P`: the bound values, or one object of named ones. `Row`: the columns. one: of a
+ * statement that always has a row. value, column: the first column, of the first row or of all. changes: returns how many.
+ * insert: returns the row's id, or 0 where a conflict left it out. kept: a read that answers from memory until its table is
+ * written. In a table known to be empty no row is looked for. */
 export function statements(db: Db, isCopy = false) {
   const tables = new Map<string, TableMemory>()
 

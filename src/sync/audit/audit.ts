@@ -190,10 +190,7 @@ function record(tx: Tx, album: number | null, compared: AlbumComparison, lacked:
   }
 }
 
-/** What the host shows of an album.
- * whole: all of its images.
- * unknown: the listing proves nothing, for the reason given.
- * failed: the host can't be asked about further albums either. */
+/** What the host shows of an album. unknown: it proves nothing. failed: the host can't be asked about others either. */
 export type AlbumLook =
   /** atOnce: the first walk was complete. So no incomplete walk lies between the previous look and this look. */
   | { kind: 'whole'; images: Walk['images']; albums: Walk['albums']; atOnce: boolean }

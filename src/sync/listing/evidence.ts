@@ -7,11 +7,8 @@ import { changesOf } from './changed-name.ts'
 import type { DeliveryPattern } from './delivery.ts'
 import { plainName } from './walk.ts'
 
-/** What a listing shows of one open upload.
- * exact: the listing holds the image whose id the credential named.
- * alike: exactly one listed image can be the upload's image, and it can't be the image of another open upload.
- * unclear: several listed images can be the upload's image, or one listed image can be the image of several uploads.
- * nothing: no listed image can be the upload's image. */
+/** What a listing shows of one open upload. exact: the image whose id the credential named. alike: exactly one image can be
+ * its, and no other upload's. unclear: several images, or several uploads. nothing: no image can be its. */
 export type Evidence<Image extends ListedImage> =
   | { kind: 'exact'; image: Image }
   | { kind: 'alike'; image: Image }

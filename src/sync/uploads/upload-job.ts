@@ -110,10 +110,8 @@ export interface Parcel extends ReadPicture {
   album: Album
 }
 
-/** What a run does that sends nothing.
- * adopt: pictures are linked to images that the host holds already, and no album is created.
- * compare: only bytes are read, of pictures that use an image and of new pictures that may have the bytes of an image that
- * no file uses. The host is not asked. */
+/** What a run does that sends nothing. adopt: pictures are linked to images that are there. compare: only bytes are read that
+ * an image may have; the host is not asked. */
 export type Only = 'adopt' | 'compare'
 
 /** A file whose upload failed. `retryAt` null: until it changes. `refusal`: an answer that may be the same for every picture. */

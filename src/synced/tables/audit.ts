@@ -2,10 +2,8 @@ import type { Millis } from '../../protocol/clock.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 
-/** gone: a recorded image that is not listed any more.
- * changed: a recorded image that is listed with another name, size, dimensions or album.
- * foreign: an unrecorded image.
- * twice: an image that no file needs, while a file needs another image of the same name and bytes. */
+/** gone: a recorded image that is not listed. changed: listed with another name, size, dimensions or album. foreign: not
+ * recorded. twice: no file needs it, and one needs another image of the same name and bytes. */
 export type FindingKind = 'gone' | 'changed' | 'foreign' | 'twice'
 
 export interface Finding {

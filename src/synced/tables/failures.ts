@@ -54,9 +54,6 @@ export function openFailures({ all, get, run, value }: Statements) {
      VALUES (@folder, @name, @source, @code, @message, 1, @next_attempt_at)
      ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message,
        attempts = attempts + 1, next_attempt_at = excluded.next_attempt_at`),
-      postpone: run<[until: number, folder: number, name: string]>(
-        `UPDATE failures SET next_attempt_at = ? WHERE folder = ? AND name = ? AND source = 'upload'`,
-      ),
       /** A failed look stays: a name that is not UTF-8 may be written exactly like this one. */
       clear: run<[folder: number, name: string]>(
         `DELETE FROM failures WHERE folder = +? AND name = +? AND source <> 'look'`,

@@ -3,14 +3,10 @@ import type { Statements } from '../database.ts'
 import { boundsBelow, pages } from '../queries.ts'
 import type { Bytes } from './images.ts'
 
-/** pending: the file must be hashed, and uploaded when its bytes are new.
- * synced: the file's image has the file's bytes.
- * linked: an image on the host has the file's name, dimensions and size; their bytes are not compared yet.
- * uncertain: the file's upload is in doubt.
- * failed: the file's last upload failed.
- * gone: the file is not on the disk any more; its image is in escrow.
- * kept: the file is not on the disk any more; its image stays for good.
- * hidden: the file is left out (ignored, empty, a link); its image stays. */
+/** pending: to be hashed, and sent when its bytes are new. synced: its image has its bytes. linked: an image has its name,
+ * dimensions and size; bytes are not compared yet. uncertain: its upload is in doubt. failed: its last one failed. gone: not on
+ * the disk any more; its image is in escrow. kept: the same, and it stays for good. hidden: left out (ignored, empty, a link);
+ * its image stays. */
 export type FileState = 'pending' | 'synced' | 'linked' | 'uncertain' | 'failed' | 'gone' | 'kept' | 'hidden'
 
 export interface FileKey {

@@ -4,18 +4,11 @@ import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 import { excessOf } from './images.ts'
 
-/** changed: a scan found another version of the picture, or found the picture again.
- * uploaded: the picture's bytes were sent. unchanged: the host had its bytes already. adopted: an image that the host held
- * proved to have its bytes. linked: an image that the host held has its name and dimensions, and the bytes are not compared
- * yet.
- * failed: its upload failed. uncertain: its upload is in doubt. arrived, never_arrived: what recovery found out about this
- * upload.
- * gone: a scan did not find the picture. left_out: the picture is on the disk, and not mirrored any more. kept: the picture
- * is gone, and its image stays for good.
- * held: the deletion of its image waits for a person. approved: a person approved the deletion.
- * deleted: its image was deleted. postponed: the host refused to delete its image.
- * needed: its image was taken out of escrow, because something needs the image.
- * lost: the host does not hold its image any more, or the image belongs to somebody else. */
+/** changed: a scan found another version, or the picture again. unchanged: the host had its bytes already. adopted: an image
+ * that was there proved to have them. linked: they are not compared yet. arrived, never_arrived: what recovery found out.
+ * left_out: it is there, and not mirrored any more. kept: it is gone, and its image stays for good. held: a deletion waits for
+ * a person. postponed: the host refused one. needed: its image was taken out of escrow. lost: the host does not hold its image
+ * any more, or it is somebody else's. */
 export type HistoryEvent =
   | 'changed'
   | 'uploaded'
