@@ -1,8 +1,8 @@
+import type { ByteSource } from '../protocol/byte-reader.ts'
 import type { Clock } from '../protocol/clock.ts'
 import { type DayBegins, MIDNIGHT_UTC } from '../protocol/days.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { CREDENTIAL_LIFETIME_MS, DAILY_QUOTA, type Plan, REQUESTS_PER_SECOND } from '../protocol/limits.ts'
-import type { ByteSource } from '../protocol/picture/byte-reader.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import { FILE_SIZE_MAX, OWN_READINGS, type Readings, STORAGE_MAX } from './decisions.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ByteSource } from '../protocol/picture/byte-reader.ts'
+import type { ByteSource } from '../protocol/byte-reader.ts'
 import { because } from '../words/reasons.ts'
 import { type OpenFile, PictureFileError } from './open-file.ts'
 

@@ -1,7 +1,7 @@
 import { hash as hashOf } from 'node:crypto'
 import { fstatSync, lstatSync, readSync } from 'node:fs'
+import { type ByteSource, sourceOfBytes } from '../protocol/byte-reader.ts'
 import { systemClock } from '../protocol/clock.ts'
-import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.ts'
 import { type Inspection, inspectPicture } from '../protocol/picture/picture.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { statOf } from './disk.ts'

@@ -1,8 +1,8 @@
 import { createReadStream, fstatSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { type OpenFile, openInside } from '../local/open-file.ts'
-import type { ByteSource } from '../protocol/picture/byte-reader.ts'
-import { readJpegThumbnail, readPicture } from '../protocol/picture/picture.ts'
+import type { ByteSource } from '../protocol/byte-reader.ts'
+import { inspectPicture, readPicture } from '../protocol/picture/picture.ts'
 
 /** A file with more bytes is not read into memory: the page shows the small picture that a camera has put into the file. */
 const LARGEST = 2 * 2 ** 20
@@ -89,10 +89,10 @@ async function readFrom(file: OpenFile, offset: number, length: number): Promise
 
 /** The small JPEG that a camera has put into a large JPEG, turned as the large picture is. Null: there is none. */
 export async function smallPicture(source: ByteSource): Promise<Uint8Array<ArrayBuffer> | null> {
-  const found = await readJpegThumbnail(source)
-  if (!found || found.length > LARGEST) return null
-  const jpeg = await source.read(found.at, found.length)
-  return jpeg[0] === 0xff && jpeg[1] === 0xd8 ? turned(jpeg, found.orientation) : null
+  const { orientation = 1, thumbnail } = (await inspectPicture(source, 'size')).exif ?? {}
+  if (!thumbnail || thumbnail.length > LARGEST) return null
+  const jpeg = await source.read(thumbnail.at, thumbnail.length)
+  return jpeg[0] === 0xff && jpeg[1] === 0xd8 ? turned(jpeg, orientation) : null
 }
 
 /** Adds an EXIF block with the orientation, because the small picture seldom has an EXIF block. */

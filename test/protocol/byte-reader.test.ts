@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ByteReader } from '../../src/protocol/picture/byte-reader.ts'
+import { ByteReader } from '../../src/protocol/byte-reader.ts'
 import { sourceOf } from './sources.ts'
 
 const FILE = Buffer.from(Array.from({ length: 20_000 }, (_, n) => n % 251))

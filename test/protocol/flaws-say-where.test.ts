@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { sourceOfBytes } from '../../src/protocol/byte-reader.ts'
 import { formatOfName } from '../../src/protocol/formats.ts'
-import { sourceOfBytes } from '../../src/protocol/picture/byte-reader.ts'
 import { inspectPicture } from '../../src/protocol/picture/picture.ts'
 import { lengthsWithin } from './verdicts.ts'
 

@@ -1,10 +1,10 @@
 import { crc32, deflateSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { sourceOfBytes } from '../../src/protocol/byte-reader.ts'
 import type { Format } from '../../src/protocol/formats.ts'
 import { jpegCoefficients } from '../../src/protocol/likeness/jpeg-coefficients.ts'
 import { likeness, pictureReader } from '../../src/protocol/likeness/likeness.ts'
 import { pngPixels } from '../../src/protocol/likeness/png-pixels.ts'
-import { sourceOfBytes } from '../../src/protocol/picture/byte-reader.ts'
 import { appSegment, be32, bytes, exif } from './bytes.ts'
 import { chanceOf, drawn, RECODED, scanOf, segment, TABLES } from './jpeg/jpegs.ts'
 

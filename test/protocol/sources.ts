@@ -1,4 +1,4 @@
-import type { ByteSource } from '../../src/protocol/picture/byte-reader.ts'
+import type { ByteSource } from '../../src/protocol/byte-reader.ts'
 
 /** Bytes at an offset. */
 export interface Part {

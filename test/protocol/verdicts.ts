@@ -1,4 +1,4 @@
-import { ByteReader } from '../../src/protocol/picture/byte-reader.ts'
+import { ByteReader } from '../../src/protocol/byte-reader.ts'
 import type { Part, Walk } from '../../src/protocol/picture/part.ts'
 import { type Verdict, VerdictFold } from '../../src/protocol/picture/part.ts'
 import { bytes } from './bytes.ts'

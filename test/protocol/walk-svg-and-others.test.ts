@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ByteReader, type ByteSource } from '../../src/protocol/byte-reader.ts'
 import { walkBmp } from '../../src/protocol/picture/bmp.ts'
-import { ByteReader, type ByteSource } from '../../src/protocol/picture/byte-reader.ts'
 import { foreignKind, walkUnknown } from '../../src/protocol/picture/foreign.ts'
 import { walkGif } from '../../src/protocol/picture/gif.ts'
 import { walkIco } from '../../src/protocol/picture/ico.ts'

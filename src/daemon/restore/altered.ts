@@ -1,6 +1,6 @@
+import type { ByteSource } from '../../protocol/byte-reader.ts'
 import { formatOfMime } from '../../protocol/formats.ts'
 import { likeness, pictureReader } from '../../protocol/likeness/likeness.ts'
-import type { ByteSource } from '../../protocol/picture/byte-reader.ts'
 import type { ImageData } from '../../protocol/picture/image-data.ts'
 import { readData } from '../../protocol/picture/image-data.ts'
 import { readPicture } from '../../protocol/picture/picture.ts'

@@ -1,6 +1,6 @@
 import type { Hash } from 'node:crypto'
+import type { ByteSource } from '../byte-reader.ts'
 import { EntropyBits, type HuffmanCode, huffmanCode } from '../entropy.ts'
-import type { ByteSource } from '../picture/byte-reader.ts'
 import { DataFold } from '../picture/image-data.ts'
 import { walkJpeg } from '../picture/jpeg/jpeg.ts'
 import { isFrame, JpegTables, SOS } from '../picture/jpeg/tables.ts'

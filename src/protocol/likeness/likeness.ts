@@ -1,5 +1,5 @@
+import type { ByteSource } from '../byte-reader.ts'
 import type { Format } from '../formats.ts'
-import type { ByteSource } from '../picture/byte-reader.ts'
 import type { ImageData, ImageFacts } from '../picture/image-data.ts'
 import { imageData } from '../picture/image-data.ts'
 import { jpegCoefficients } from './jpeg-coefficients.ts'

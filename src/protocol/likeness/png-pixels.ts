@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
-import type { ByteSource } from '../picture/byte-reader.ts'
+import type { ByteSource } from '../byte-reader.ts'
 import { DataFold } from '../picture/image-data.ts'
 import { walkPng } from '../picture/png.ts'
 

@@ -1,4 +1,4 @@
-import { type ByteReader, PAGE } from './byte-reader.ts'
+import { type ByteReader, PAGE } from '../byte-reader.ts'
 import { flawed, type Part, type Walk } from './part.ts'
 import { walkStatedEnd, Zeros } from './zeros.ts'
 

@@ -1,4 +1,4 @@
-import { PAGE } from './byte-reader.ts'
+import { PAGE } from '../byte-reader.ts'
 import { flawed, type Walk } from './part.ts'
 
 /** How files begin that are often taken for a picture of ours, or named like one. */

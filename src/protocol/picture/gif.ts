@@ -1,4 +1,4 @@
-import type { ByteReader } from './byte-reader.ts'
+import type { ByteReader } from '../byte-reader.ts'
 import { type FlawCode, flawed, type Part, type Walk } from './part.ts'
 import { endOfZeros, ROOM, walkRest, Zeros } from './zeros.ts'
 

@@ -1,5 +1,5 @@
+import { ByteReader, type ByteSource, PAGE } from '../byte-reader.ts'
 import { readDib, rowBytes } from './bmp.ts'
-import { ByteReader, type ByteSource, PAGE } from './byte-reader.ts'
 import { flawed, type Part, VerdictFold, type Walk } from './part.ts'
 import { walkPng } from './png.ts'
 import { walkStatedEnd, Zeros } from './zeros.ts'

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
+import { ByteReader, type ByteSource } from '../byte-reader.ts'
 import type { Format } from '../formats.ts'
-import { ByteReader, type ByteSource } from './byte-reader.ts'
 import { walkGif } from './gif.ts'
 import { walkJpeg } from './jpeg/jpeg.ts'
 import { DHT, DQT, DRI, JpegTables, SOS } from './jpeg/tables.ts'

@@ -1,4 +1,4 @@
-import type { ByteReader } from './byte-reader.ts'
+import type { ByteReader } from '../byte-reader.ts'
 
 /** What a part of a picture's file is for.
  * header: the pixels need it to be read: dimensions, tables, palettes. image: pixels. metadata: programs show the picture

@@ -1,7 +1,7 @@
 import { disableTypes, imageSize, types } from 'image-size'
+import { ByteReader, type ByteSource, type Size } from '../byte-reader.ts'
 import { FORMATS, type Format } from '../formats.ts'
 import { walkBmp } from './bmp.ts'
-import { ByteReader, type ByteSource, type Size } from './byte-reader.ts'
 import { type Foreign, foreignKind, walkUnknown } from './foreign.ts'
 import { walkGif } from './gif.ts'
 import { walkIco } from './ico.ts'
@@ -33,6 +33,8 @@ export interface Inspection {
   verdict: Verdict
   /** The walk has met nothing but what the pixels need, so that no host takes any of it away. */
   bare: boolean
+  /** How EXIF turns the picture, and where the small JPEG lies that a camera has put into it (EXIF 2.32, 4.6.2). */
+  exif?: Pick<Stated, 'orientation' | 'thumbnail'>
 }
 
 /** How a format begins, and who walks through it. `own`: its dimensions come from its parts, not from image-size, which
@@ -97,6 +99,7 @@ export async function inspectPicture(source: ByteSource, until: 'size' | 'end' =
     foreign,
     verdict: verdict.verdict(source.size),
     bare,
+    exif: stated,
   }
 }
 
@@ -116,17 +119,6 @@ async function fold(parts: AsyncIterable<Part> | readonly Part[], until: 'size' 
     if (until === 'size' && (stated.width !== undefined || part.role === 'image')) break
   }
   return { stated, verdict, bare }
-}
-
-/** The small JPEG that a camera has put into a large JPEG's EXIF (EXIF 2.32, 4.6.2); null: none. `source`: a JPEG. */
-export async function readJpegThumbnail(
-  source: ByteSource,
-): Promise<(NonNullable<Stated['thumbnail']> & { orientation: number }) | null> {
-  for await (const { role, states } of walkJpeg(new ByteReader(source))) {
-    if (states?.thumbnail) return { ...states.thumbnail, orientation: states.orientation ?? 1 }
-    if (role === 'image') break
-  }
-  return null
 }
 
 /** image-size gets so many bytes. An ICO has 16 for each entry, so 500 fit; other formats state their size in 40. */

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import { crc32, createInflate } from 'node:zlib'
-import { ByteReader, type ByteSource } from './byte-reader.ts'
+import { ByteReader, type ByteSource } from '../byte-reader.ts'
 import { type FlawCode, flawed, type Part, type Role, type Walk } from './part.ts'
 import { walkRest, Zeros } from './zeros.ts'
 

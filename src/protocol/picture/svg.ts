@@ -1,4 +1,4 @@
-import { ByteReader, type ByteSource } from './byte-reader.ts'
+import { ByteReader, type ByteSource } from '../byte-reader.ts'
 import { flawed, type Walk } from './part.ts'
 import { walkRest } from './zeros.ts'
 

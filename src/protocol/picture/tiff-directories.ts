@@ -1,4 +1,4 @@
-import type { ByteReader } from './byte-reader.ts'
+import type { ByteReader } from '../byte-reader.ts'
 import type { FlawCode, Stated } from './part.ts'
 
 /** How a TIFF is laid out (TIFF 6.0, section 2), and a BigTIFF, which may be larger than 4 GiB: bytes of a pointer, of the number

@@ -1,4 +1,4 @@
-import { ByteReader, PAGE } from './byte-reader.ts'
+import { ByteReader, PAGE } from '../byte-reader.ts'
 import { flawed, type Part, type Walk } from './part.ts'
 import { type Directory, Tiff } from './tiff-directories.ts'
 import { endOfZeros, ROOM, Zeros } from './zeros.ts'

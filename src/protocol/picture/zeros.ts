@@ -1,4 +1,4 @@
-import { type ByteReader, PAGE } from './byte-reader.ts'
+import { type ByteReader, PAGE } from '../byte-reader.ts'
 import { flawed, type Part } from './part.ts'
 
 /** So many zeros in a row are taken for room that a writer reserved; fewer may be padding. */

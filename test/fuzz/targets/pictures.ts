@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ByteSource } from '../../../src/protocol/picture/byte-reader.ts'
+import type { ByteSource } from '../../../src/protocol/byte-reader.ts'
 import { imageData } from '../../../src/protocol/picture/image-data.ts'
-import { inspectPicture, readJpegThumbnail, readPicture } from '../../../src/protocol/picture/picture.ts'
+import { inspectPicture, readPicture } from '../../../src/protocol/picture/picture.ts'
 import { png } from '../../pictures.ts'
 import { be16, be32, bytes, frame, jpeg, le16, le32 } from '../../protocol/bytes.ts'
 import { SparseSource } from '../../protocol/sources.ts'
@@ -77,7 +77,7 @@ export const pictures: Target = {
 }
 
 async function readOf(source: ByteSource): Promise<void> {
-  const { picture, verdict } = await inspectPicture(source)
+  const { picture, verdict, exif } = await inspectPicture(source)
   const seen = await readPicture(source)
   must(picture?.format === seen?.format && picture?.width === seen?.width, 'both looks see the same picture')
   if (picture === null) return
@@ -89,13 +89,8 @@ async function readOf(source: ByteSource): Promise<void> {
       pixels === null || (Number.isInteger(pixels) && pixels >= 1 && pixels < 2 ** 31),
       'dimensions are pixels',
     )
-  if (format === 'jpeg') {
-    const thumbnail = await readJpegThumbnail(source)
-    must(
-      thumbnail === null || thumbnail.at + thumbnail.length <= source.size,
-      'a thumbnail lies in its picture',
-    )
-  }
+  const { thumbnail } = exif ?? {}
+  must(!thumbnail || thumbnail.at + thumbnail.length <= source.size, 'a thumbnail lies in its picture')
   if (verdict.kind !== 'closed' || !verdict.early || format === 'svg') return
   // A picture that albumd sends early, although its writer had one byte left to write.
   const cutShort = { ...source, size: source.size - 1, read: readUpTo(source, source.size - 1) }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sourceOfBytes } from '../../../src/protocol/picture/byte-reader.ts'
+import { sourceOfBytes } from '../../../src/protocol/byte-reader.ts'
 import type { ImageData } from '../../../src/protocol/picture/image-data.ts'
 import { imageData } from '../../../src/protocol/picture/image-data.ts'
 import { appSegment, bytes, exif } from '../bytes.ts'

@@ -33,7 +33,11 @@ describe('a second image that the index names', () => {
 
   test('is odd where it is wholly absent, and missing wherever it or the padding is cut', async () => {
     const { all, first } = twoOf(600)
-    expect(await verdict(first)).toMatchObject({ kind: 'odd', code: 'announced', part: 'image 2' })
+    expect(await verdict(first)).toMatchObject({
+      kind: 'odd',
+      code: 'announced',
+      part: 'second image or film',
+    })
     expect(await verdict(first, 'a trailer')).toMatchObject({ kind: 'odd', code: 'announced' })
     for (let length = first.length + 1; length < all.length; length += 13)
       expect([length, (await verdict(all.subarray(0, length))).kind]).toEqual([length, 'missing'])
@@ -42,7 +46,7 @@ describe('a second image that the index names', () => {
   test('is missing in room that was reserved for it', async () => {
     const { all, first } = twoOf(600)
     expect(await verdict(first, zeros(all.length - first.length))).toEqual({
-      ...{ kind: 'missing', code: 'unwritten', part: 'image 2' },
+      ...{ kind: 'missing', code: 'unwritten', part: 'second image or film' },
       at: first.length + 600,
     })
     for (let length = first.length + 601; length < all.length - 2; length += 13)
@@ -54,7 +58,7 @@ describe('a second image that the index names', () => {
     expect(await verdict(first, zeros(5), second)).toMatchObject({
       kind: 'odd',
       code: 'length',
-      part: 'image 2',
+      part: 'second image or film',
     })
     const longer = twoOf(0, 40)
     expect(await verdict(longer.all)).toMatchObject({ kind: 'odd', code: 'length' })
@@ -125,7 +129,7 @@ describe('a film that XMP announces', () => {
       before: xmp(`<Container:Directory><rdf:Seq><rdf:li/>${items.join('')}</rdf:Seq></Container:Directory>`),
     })
     expect(await verdict(photo, map, film)).toEqual(FOLLOWED)
-    expect(await verdict(photo, map)).toMatchObject({ kind: 'odd', code: 'announced', part: 'item 3' })
+    expect(await verdict(photo, map)).toMatchObject({ kind: 'odd', code: 'announced' })
     expect(await verdict(photo, map, film.subarray(0, 90))).toMatchObject({ kind: 'missing', code: 'cut' })
     expect(await verdict(photo, map.subarray(0, -40))).toMatchObject({ kind: 'missing' })
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ByteReader } from '../../../src/protocol/picture/byte-reader.ts'
+import { ByteReader } from '../../../src/protocol/byte-reader.ts'
 import { walkJpeg } from '../../../src/protocol/picture/jpeg/jpeg.ts'
 import { appSegment, be16, be32, bytes, exif, frame, jpeg } from '../bytes.ts'
 import { SparseSource } from '../sources.ts'

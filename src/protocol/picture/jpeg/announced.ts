@@ -1,10 +1,10 @@
-import type { ByteReader } from '../byte-reader.ts'
+import type { ByteReader } from '../../byte-reader.ts'
 import type { Part } from '../part.ts'
 import { exifStates, Tiff } from '../tiff-directories.ts'
 
-/** Bytes behind the first image that its metadata name. */
+/** What follows the first image, as its metadata say: of how many pieces it consists, and between which offsets it lies. */
 export interface Announced {
-  name: string
+  count: number
   from: number
   to: number
 }
@@ -25,7 +25,7 @@ function numberOf(name: string, text: string): number {
 
 /** What the metadata of a JPEG's first image say of it, and of what follows it. */
 export class Announcements {
-  #images: Announced[] = []
+  #images: { from: number; to: number }[] = []
   /** Lengths of what follows in order, with the padding before the first. */
   #items: number[] = []
   #padding = 0
@@ -53,8 +53,7 @@ export class Announcements {
       const [length, place] = [tiff.uint(entries, entry + 4, 4), tiff.uint(entries, entry + 8, 4)]
       // All offsets but the first image's, which is 0, count from the index.
       const from = start + place
-      const name = `image ${entry / MP_ENTRY + 1}`
-      if (place > 0 && length > 0) this.#images.push({ name, from, to: from + length })
+      if (place > 0 && length > 0) this.#images.push({ from, to: from + length })
     }
   }
 
@@ -68,16 +67,16 @@ export class Announcements {
     this.#padding = numberOf('Padding', primary)
   }
 
-  /** What must follow an image that ends at `end`, in a file of `size` bytes, by offset. */
-  behind(end: number, size: number): Announced[] {
-    const found = this.#images.filter(({ from }) => from >= end)
-    let at = end + this.#padding
-    for (const [nth, length] of this.#items.entries()) {
-      if (length > 0) found.push({ name: `item ${nth + 2}`, from: at, to: at + length })
-      at += length
-    }
-    const from = Math.max(end, size - this.#film)
-    if (this.#film > 0) found.push({ name: 'film', from, to: from + this.#film })
-    return found.sort((a, b) => a.from - b.from)
+  /** What must follow an image that ends at `end`, in a file of `size` bytes. Null: nothing. */
+  behind(end: number, size: number): Announced | null {
+    const spans = this.#images.filter(({ from }) => from >= end)
+    const items = this.#items.filter(length => length > 0)
+    const [item, film] = [end + this.#padding, Math.max(end, size - this.#film)]
+    // Index and directory may name the same images.
+    const count = Math.max(spans.length, items.length) + Number(this.#film > 0)
+    if (items.length > 0) spans.push({ from: item, to: items.reduce((sum, length) => sum + length, item) })
+    if (this.#film > 0) spans.push({ from: film, to: film + this.#film })
+    const [from, to] = [Math.min(...spans.map(span => span.from)), Math.max(...spans.map(span => span.to))]
+    return count > 0 ? { count, from, to } : null
   }
 }

@@ -1,5 +1,5 @@
+import { ByteReader, type ByteSource } from '../../byte-reader.ts'
 import { EntropyBits, type HuffmanCode, huffmanCode } from '../../entropy.ts'
-import { ByteReader, type ByteSource } from '../byte-reader.ts'
 import type { Units } from './tables.ts'
 
 /** A unit's ten blocks of 64 coefficients with 31 bits, each byte stuffed, fit into so many bytes, and a marker does too. */

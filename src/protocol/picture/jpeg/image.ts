@@ -1,4 +1,4 @@
-import type { ByteReader } from '../byte-reader.ts'
+import type { ByteReader } from '../../byte-reader.ts'
 import { FLAWS, type FlawCode, flawed, type Part, type Role } from '../part.ts'
 import { ROOM, Zeros } from '../zeros.ts'
 import type { Announcements } from './announced.ts'

@@ -1,5 +1,5 @@
-import { ByteReader } from '../byte-reader.ts'
-import { flawed, type Part } from '../part.ts'
+import type { ByteReader } from '../../byte-reader.ts'
+import { type FlawCode, flawed, type Part } from '../part.ts'
 import { endOfZeros, ROOM } from '../zeros.ts'
 import { type Announced, Announcements } from './announced.ts'
 import { HOLE, walkImage } from './image.ts'
@@ -12,38 +12,40 @@ export async function* walkJpeg(reader: ByteReader): AsyncGenerator<Part, void> 
   const end = yield* walkImage(reader, 0, '', announcements)
   if (end === null) return
   const announced = announcements.behind(end, reader.size)
-  const images = yield* walkBehind(reader, end, announced.length > 0)
-  const few = new ByteReader(reader.source, { block: HOLE })
-  for (const each of images === null ? [] : announced) {
-    // As many images as are announced answer for them wherever they lie, because an editor may have moved them.
-    const isImage = images!.has(each.from) || images!.size >= announced.length
-    const part = await announcedPart(few, each, isImage)
-    if (part.flaw) yield part
-  }
+  const found = yield* walkBehind(reader, end, announced !== null)
+  if (found === null || announced === null) return
+  const code = await flawOf(reader, announced, found)
+  const { from, to } = announced
+  if (code) yield flawed({ role: 'image', name: 'second image or film', from, to, by: 'index' }, code)
 }
 
-/** Walks through what stands behind the first image: padding, images, which must be complete too, films, cameras' data.
- * Returns where the images begin; null: one of them is not complete. `mayHavePadding`: something is announced. */
+/** The images that were found behind the first one, and where the last of all ends. */
+interface Found {
+  images: number
+  end: number
+}
+
+/** Walks through what stands behind the first image: padding, images, which must be complete too, films, cameras' data. Null:
+ * an image is not complete. `mayHavePadding`: something is announced. */
 async function* walkBehind(
   reader: ByteReader,
-  end: number,
+  start: number,
   mayHavePadding: boolean,
-): AsyncGenerator<Part, ReadonlySet<number> | null> {
+): AsyncGenerator<Part, Found | null> {
   const { size } = reader
-  const images = new Set<number>()
-  for (let at = end; at < size; ) {
+  const found: Found = { images: 0, end: start }
+  for (let at = start; at < size; ) {
     const from = await endOfZeros(reader, at)
     if (from > at) {
       const padding: Part = { role: 'unwritten', name: 'padding', from: at, to: from }
       yield flawed(padding, !mayHavePadding && from - at >= ROOM && 'zeros')
     }
     if (from === size) break
-    const start = (await reader.slice(from, from + BEGINNING.length)).toString('latin1')
-    if (start === BEGINNING) {
-      const next = yield* walkImage(reader, from, `image ${images.size + 2}, `)
-      if (next === null) return null
-      images.add(from)
-      at = next
+    if ((await reader.slice(from, from + BEGINNING.length)).toString('latin1') === BEGINNING) {
+      const end = yield* walkImage(reader, from, `image ${found.images + 2}, `)
+      if (end === null) return null
+      found.images++
+      found.end = at = end
     } else {
       // A film may have a hole up to the file's end, too.
       const zeros = await reader.zerosAtEnd()
@@ -51,25 +53,21 @@ async function* walkBehind(
       yield { role: 'stray', name: 'trailer', from, to: at }
     }
   }
-  return images
+  return found
 }
 
-/** What stands where metadata announce something. `isImage`: a whole image answers for it. */
-async function announcedPart(reader: ByteReader, announced: Announced, isImage: boolean): Promise<Part> {
-  const { from, to } = announced
+/** What is wrong with what is announced. Editors move images, and leave out what follows the first one or the last. */
+async function flawOf(
+  reader: ByteReader,
+  { count, from, to }: Announced,
+  { images, end }: Found,
+): Promise<FlawCode | false> {
   const { size } = reader
-  const part: Part = { ...announced, role: 'image', by: 'index' }
-  if (isImage) return flawed(part, to > size && 'length')
-  // Where the padding has begun, a writer was on its way to what is absent.
-  const [last] = await reader.slice(size - 1, size)
-  if (to > size) return flawed(part, from < size ? 'cut' : last === 0 ? 'unwritten' : 'announced')
+  const endsInZero = (await reader.zerosAtEnd()) > 0
+  if (images >= count) return to > size && 'length'
+  if (to > size) return end === size || (from >= size && !endsInZero) ? 'announced' : 'cut'
   // Its room may be reserved and not written, or not up to its end.
-  for (const [at, end] of [
-    [from, from + ROOM],
-    [Math.max(from, to - HOLE), to],
-  ] as const) {
-    const bytes = await reader.slice(at, Math.min(to, end))
-    if (bytes.every(byte => byte === 0)) return flawed(part, 'unwritten', part.name, at)
-  }
-  return part
+  const start = await reader.slice(from, Math.min(to, from + ROOM))
+  const last = await reader.slice(Math.max(from, to - HOLE), to)
+  return [start, last].some(bytes => bytes.every(byte => byte === 0)) && 'unwritten'
 }
