@@ -205,9 +205,9 @@ export const REASON_WORDS = {
   older_version_alike:
     'An image in its album is an earlier version, and nothing tells which. "albumd retry --resend" sends the picture again',
   images_alike:
-    'Several images of its album ({images}) may be this picture. "albumd retry --resend" sends the picture again',
+    'Several images of its album ({images}) may be this picture, and their bytes do not tell ({why:inner}). "albumd retry --resend" sends the picture again',
   linked_image_alike:
-    'The linked image may be this version too, and nothing tells. "albumd retry --resend" sends the picture again',
+    'The linked image may be this version too, and nothing tells ({why:inner}). "albumd retry --resend" sends the picture again',
   not_on_host: 'not on the host',
   host_not_asked: 'the host could not be asked ({why:inner}){why:remedy_of}',
   upload_failed: '{why:reason} ({code})',
@@ -258,24 +258,3 @@ export const REASON_WORDS = {
   size_differs: 'the size is {listed} there, not {size} bytes',
   in_other_album: 'the image is in {album:folder}, not in {recorded:folder}',
 } as const
-
-/** The long reason, which `albumd why` alone shows. */
-export const MORE = {
-  other_account:
-    'The key was changed, and its account shows none of the recorded images: either it is another account, or the images were deleted there.',
-  stays_incomplete:
-    'albumd leaves the file until it changes. To have such files sent as they are, set watch.incomplete to send, then run "albumd retry".',
-  perhaps_sent_before_loss:
-    'Sent again, it may be on the host twice, because without listings nobody can look.',
-  line_too_slow:
-    'A credential for an upload expires after that time (host.credential_lifetime), so an upload that takes longer would be refused at its end.',
-  address_with_key:
-    'The address would be stored and shown, and the key with it. A key of a few letters can be in an address by chance.',
-  presign_without_album: 'The presign form of the interface (§4.3) names no album.',
-  images_alike: 'Nobody can tell by their bytes: {why:reason}.',
-  older_version_alike: 'albumd tries again by itself, in case the images can be told apart later.',
-  linked_image_alike: 'Nobody can tell by its bytes: {why:reason}.',
-  uncertain: 'albumd does not send it again before it knows, because it could then be on the host twice.',
-  folder_emptied:
-    'So many pictures at once are more often a disk that is not mounted than a wish to delete them.',
-} as const satisfies Partial<Record<keyof typeof REASON_WORDS, string>>

@@ -1,4 +1,4 @@
-import { MORE, REASON_WORDS } from './reason-words.ts'
+import { REASON_WORDS } from './reason-words.ts'
 import { COMMANDS, STATE_WORDS } from './state-words.ts'
 import { CONNECTION_ERRORS, certificateFault, readRemedy } from './system-errors.ts'
 import { count, inDigits, localTime, shellWord, spanInWords } from './text.ts'
@@ -155,7 +155,7 @@ type FactsIn<Fact extends string> = [Fact] extends [never]
 type TextOf<C, Texts> = C extends keyof Texts ? Texts[C] : never
 type Facts<C extends ReasonCode> = Words[C] extends (...facts: infer Given) => string
   ? Given
-  : FactsIn<Named<Words[C]> | Named<TextOf<C, typeof COMMANDS>> | Named<TextOf<C, typeof MORE>>>
+  : FactsIn<Named<Words[C]> | Named<TextOf<C, typeof COMMANDS>>>
 
 declare const brand: unique symbol
 
@@ -234,15 +234,6 @@ export function commandOf(why: Reason): string | null {
   const [code, facts] = parsed(why)
   const command: string | undefined = COMMANDS[code as keyof typeof COMMANDS]
   return command === undefined ? null : filled(command, facts)
-}
-
-/** The long reason in words: of this reason, or of the reason that stands inside of it. Null: the short words say it all. */
-export function moreOf(why: Reason): string | null {
-  const [code, facts] = parsed(why)
-  const text: string | undefined = MORE[code as keyof typeof MORE]
-  if (text !== undefined) return filled(text, facts)
-  const inner = innerOf(facts)
-  return inner && moreOf(inner)
 }
 
 /** The reason that stands inside of a reason, as its fact `why`, or null. A fact `why` may also be plain text. */

@@ -2,16 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FLAWS } from '../../src/protocol/picture/part.ts'
-import {
-  because,
-  CODES,
-  codeOf,
-  endsByItself,
-  inWords,
-  moreOf,
-  type Reason,
-  said,
-} from '../../src/words/reasons.ts'
+import { because, CODES, codeOf, endsByItself, inWords, type Reason, said } from '../../src/words/reasons.ts'
 
 const SRC = join(import.meta.dirname, '../../src')
 
@@ -31,16 +22,6 @@ describe('reasons', () => {
     })
     expect(endsByItself(why)).toBe(false)
     expect(inWords(why)).toContain('because of /p/a and 1 more (Ignore file ')
-    expect(moreOf(why)).toBe(null)
-    expect(
-      moreOf(
-        because('folder_in_doubt', {
-          path: '/p/a',
-          others: 0,
-          why: because('folder_emptied', { pictures: 9, folder: '/a' }),
-        }),
-      ),
-    ).toContain('a disk that is not mounted')
   })
 
   it('of a code that another version of albumd has recorded are told in a sentence', () => {

@@ -71,23 +71,9 @@ export function stateInWords({
 }
 
 function inWords(explained: Explanation): string {
-  const {
-    path,
-    state,
-    details,
-    album,
-    file,
-    sha256,
-    image,
-    deletions,
-    kept,
-    counts,
-    failure,
-    next,
-    history,
-  } = explained
+  const { path, state, album, file, sha256, image, deletions, kept, counts, failure, next, history } =
+    explained
   const rows: [string, string][] = [['state', stateInWords(explained)]]
-  if (details) rows.push(['state', printable(details)])
   if (file) rows.push(['file', `${sizeInWords(file.size)}, modified ${localTime(file.modified_at)}`])
   if (counts) rows.push(['holds', countsInWords(counts)])
   const inAlbum = album.path === '' ? 'the root' : `"${printable(album.path)}"`

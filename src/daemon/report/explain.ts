@@ -19,7 +19,7 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { HistoryEvent } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because, inWords, moreOf, type Reason, reasonIn } from '../../words/reasons.ts'
+import { because, inWords, type Reason, reasonIn } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
 import { readState } from '../state/state.ts'
@@ -62,8 +62,6 @@ export interface Explanation {
   /** Why the picture does not come to the host as it is, for a program. MOVED: it moved away. GONE: it is gone. LEFT_OUT: it
    * is not mirrored. NOT_READY: it is empty yet. Null: nothing of this. */
   cause: string | null
-  /** The long reason. Null: `reason` says it all. */
-  details: string | null
   /** The album where the picture belongs, with slashes; '' is the root. `id`: null when the album is not recorded. */
   album: { path: string; id: string | null }
   /** The picture on the disk; null when none lies there. */
@@ -140,7 +138,6 @@ export function explain(context: ExplainContext, location: MirrorLocation): Expl
     state,
     reason: inWords(reason),
     cause: causeOfState(state, reason, onDisk),
-    details: moreOf(reason),
     album: { path: album.join('/'), id: recordedAlbums(synced, album).at(-1)?.remote_id ?? null },
     file:
       onDisk.kind === 'picture'
