@@ -219,7 +219,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
       ? [`${inDigits(synced + linked)} of ${count(files, 'picture')} on the host`, ...rest].join(', ')
       : `not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,
     failed > 0 && inWords(because('failed_with_image', { pictures: failed, restore: restoreOf(mirror) })),
-    deletionsInWords(mirror, status),
+    deletionsInWords(mirror),
     ...waitsInWords(mirror.image_waits),
     linked > 0 && inWords(because('linked_pictures', { pictures: linked })),
     flat > 0 && inWords(because('flat_pictures', { pictures: flat })),
@@ -236,17 +236,10 @@ function restoreOf({ state, folder }: MirrorStatus): string {
   return `"albumd restore ${state === 'guarded' ? 'OTHER_FOLDER' : shellWord(printable(folder))} --at TIME"`
 }
 
-function deletionsInWords(mirror: MirrorStatus, { mirrors }: Status): string | null {
-  const { pending_deletions, approved_deletions } = mirror
+function deletionsInWords({ pending_deletions, approved_deletions }: MirrorStatus): string | null {
   if (pending_deletions === approved_deletions) return null
-  const restore = restoreOf(mirror)
-  // A picture of one mirror may have moved into another, so a mirror in doubt keeps the images of all.
-  const guarded = mirrors.find(({ state }) => state === 'guarded')
-  const [each, them] = pending_deletions - approved_deletions === 1 ? ['it', 'it'] : ['each', 'them']
-  if (!guarded)
-    return `"albumd deletions list" says when ${each} is deleted; until then ${restore} brings ${them} back`
-  const stopped = printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))
-  return `${stopped}. ${restore} brings back what was here`
+  const each = pending_deletions - approved_deletions === 1 ? 'it' : 'each'
+  return `"albumd deletions list" says when ${each} is deleted, and how it comes back`
 }
 
 function keepingInWords(mirror: MirrorStatus): string {
