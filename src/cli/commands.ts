@@ -29,17 +29,11 @@ const LOAD = {
 }
 
 const { inSync, usage, left, locked, refused } = EXIT
-/** The exit codes of commands that only read the config and the records. */
 const LOOKING = [inSync, usage]
-/** The exit codes of commands that report when something is left to do. */
 const REPORTING = [inSync, usage, left]
-/** The exit codes of commands that change the records. */
 const ACTING = [inSync, usage, left, locked]
-/** The exit codes of commands that only ask the host. */
 const ASKING = [inSync, usage, left, refused]
-/** The exit codes of commands that ask the host and change the records. */
 const MIRRORING = [inSync, usage, left, locked, refused]
-/** The exit codes of commands that run until a person stops them. */
 const SERVING = [inSync, usage, locked]
 
 export interface Command {

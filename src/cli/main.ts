@@ -4,7 +4,6 @@ import { plainArguments } from './plain-line.ts'
 import { describeError, EXIT, Problem } from './problem.ts'
 import { printJson } from './terminal/output.ts'
 
-/** Runs a command line, and sets the exit code. Never throws. */
 export async function main(args: readonly string[]): Promise<void> {
   let showStacks = false
   const unwritten = onLostOutput()
@@ -52,7 +51,6 @@ export async function run(args: readonly string[], told: Told): Promise<string |
   return runWithYargs(args, told)
 }
 
-/** The error codes for a closed terminal and for a closed pipe (`albumd sync | head`). Nobody reads the output then. */
 const NOBODY_READS: ReadonlySet<unknown> = new Set(['EPIPE', 'EIO'])
 
 /** Lets work go on when output can't be written. Answers a function that tells why output was lost. Null: no output was

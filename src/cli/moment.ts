@@ -3,7 +3,6 @@ import type { Millis } from '../protocol/clock.ts'
 import { localTime, printable, shellWord } from '../words/text.ts'
 import { Problem } from './problem.ts'
 
-/** The forms in which a time may be written, for a person. */
 const MOMENT_FORMS =
   'how long ago (90m, 1h30m, 2d, 2w) or when (2026-11-20, "2026-11-20 18:00", 2026-11-20T18:00:00Z)'
 

@@ -18,7 +18,6 @@ import { adoptionInWords, eventInWords, noProgress, progressOn, tellPass } from 
 
 type PassName = { [N in CommandName]: ResultOf<N> extends PassResult ? N : never }[CommandName]
 
-/** A file that can't be sent yet, by its whole path, and why. */
 export interface NotReady {
   path: string
   reason: string
@@ -96,7 +95,6 @@ export async function onePass<N extends PassName>(
   }
 }
 
-/** With several mirrors a path is shown whole. */
 function withWholePath(emitted: SpokenEvent): SpokenEvent {
   return 'path' in emitted ? { ...emitted, path: fullPath(emitted.mirror, emitted.path) } : emitted
 }
@@ -209,7 +207,6 @@ export function stoppedInWords(
 
 const PLAN_REMEDY = '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself'
 
-/** Who deletes the images of pictures that are gone, where a command leaves them. */
 const BY_SYNC = 'left to "albumd sync" or "albumd run"'
 
 export const TELLS_MORE = '"albumd status" tells more'
@@ -300,7 +297,6 @@ export class Tally {
     return end.isNamed ? 'nothing to do: what was named is in sync' : ALL_IN_SYNC
   }
 
-  /** What is left, for example "left: 2 to upload". Empty when nothing is. */
   leftInWords(
     left: PassResult['left'],
     { notCompared, isInterrupted = false, leavesDeletions = false, hasOneMirror = true }: End = {},

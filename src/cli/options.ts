@@ -110,7 +110,6 @@ export async function pathToActOn(config: Config, path: string | undefined): Pro
   return isElsewhere ? fullPath(place.mirror.folder, place.path) : given
 }
 
-/** All of each mirror: what a command line means that names no path. */
 export function wholeMirrors({ mirrors }: Config): MirrorLocation[] {
   return mirrors.map(mirror => ({ mirror, path: '' }))
 }

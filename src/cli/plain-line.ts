@@ -61,7 +61,6 @@ function fits(value: unknown, declared: Declared | undefined): boolean {
   return !!value && value !== '-' && (declared.choices?.includes(String(value)) ?? true)
 }
 
-/** The options and operands that a command declares. Null: the command has subcommands. */
 function declaredBy(builder: CommandCode['builder']): { options: ByName; operands: ByName } | null {
   const options: ByName = { ...logLevelOption }
   const operands: ByName = {}

@@ -17,7 +17,6 @@ import { sayAside } from './terminal/output.ts'
 const ENVIRONMENT = ['HOME', 'STATE_DIRECTORY', 'XDG_STATE_HOME'] as const
 
 interface Known {
-  /** Everything that the config was made from: program, path, environment, host name and text. */
   from: string
   config: Config
 }
@@ -75,7 +74,6 @@ function keep(known: Known): void {
   })
 }
 
-/** The key and authorities for talking to the host. `say`: gets the warnings. */
 export function readAccess(config: Config, say = sayAside): Access {
   const { key, warning } = readApiKey(config, process.env)
   const ca = readAuthorities(config)

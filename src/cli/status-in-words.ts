@@ -161,7 +161,6 @@ function auditInWords({
   return lines
 }
 
-/** When the host refuses several endpoints with the same code and message, they share one line. */
 function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
   const same = Map.groupBy(blocks, ({ code, message }) => `${code} ${message}`)
   return [...same.values()].flatMap(alike => {
@@ -231,7 +230,6 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
   return [head, ...details.flatMap(detail => (detail ? [`        ${detail}`] : []))]
 }
 
-/** The command that brings back a mirror's pictures. A folder in doubt may be refused. */
 function restoreOf({ state, folder }: MirrorStatus): string {
   return `"albumd restore ${state === 'guarded' ? 'OTHER_FOLDER' : shellWord(printable(folder))} --at TIME"`
 }

@@ -40,7 +40,6 @@ export async function runWithYargs(
   return named[0]?.toString()
 }
 
-/** What a command line names: the command with its subcommand, and all options that it may have. */
 interface Named {
   commands: readonly string[]
   options: readonly string[]
@@ -84,7 +83,6 @@ export function unmarkOperands(parsed: Record<string, unknown>): void {
     parsed[name] = Array.isArray(value) ? value.map(unmark) : unmark(value)
 }
 
-/** The options and operands that may be given several times. */
 const LISTS: ReadonlySet<string> = new Set(['folder', 'album', 'api-key', 'files', 'paths'])
 
 /** Refuses two mistakes that yargs accepts. An option that is given twice becomes a list. A switch with a value counts as
@@ -100,7 +98,6 @@ function refuseMisgiven(words: readonly string[], parsed: Record<string, unknown
   }
 }
 
-/** What is wrong with a command line, in one line. `message`: yargs' words. */
 export function usageProblem(
   message: string,
   args: readonly string[],

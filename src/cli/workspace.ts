@@ -58,7 +58,6 @@ function realFolder(given: string): string {
   return realpathSync(folder)
 }
 
-/** A name that a person can read, and that differs for each folder. */
 function nameFor(folder: string): string {
   const name = basename(folder)
     .replace(/[^\p{L}\p{N} ._-]/gu, '_')
@@ -75,7 +74,6 @@ async function openSettings(file: string): Promise<{ port: number; apiKey: strin
   return settings
 }
 
-/** The port, or null when the port is not free. For port 0: any free port. */
 async function canListen(port: number): Promise<number | null> {
   const server = createServer().listen(port, '127.0.0.1')
   try {

@@ -26,7 +26,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** The problem in one line, such as `albumd.yaml:12:5: mirrors[0].album: is missing, …` */
 export function problemLine({ file, line, column, key, message }: Problem): string {
   const position = [file, line, column].filter(part => part !== null).join(':')
   return [position, key, message].filter(Boolean).join(': ')

@@ -9,7 +9,6 @@ export const GONE_KEYS: Readonly<Record<string, string>> = {
     'dimensions are declared as stored, and after a refusal the host is asked to compare none',
 }
 
-/** Takes the gone keys out of a config as it is written, and returns what to say of each. */
 export function takeGoneKeys(config: unknown): Mistake[] {
   return Object.entries(GONE_KEYS).flatMap(([written, instead]) => {
     const path = written.split('.')

@@ -65,7 +65,6 @@ function namedBy({ file, kind }: KeyFile): string {
   return kind === 'credential' ? KEY_FILES[kind] : `${KEY_FILES[kind]} (${file})`
 }
 
-/** The file that holds the key, or null when no file does. */
 export function keyFileOf(
   { host }: KeySource,
   { ALBUMD_API_KEY, CREDENTIALS_DIRECTORY }: NodeJS.ProcessEnv,
@@ -173,7 +172,6 @@ function refusal(key: string, message: string): ConfigError {
   return new ConfigError([unplaced(null, key, message)])
 }
 
-/** The most bytes of a bundle of authorities. All authorities of a system are a fifth of this. */
 const LARGEST_BUNDLE = 2 ** 20
 
 interface AuthoritySource {

@@ -45,7 +45,6 @@ function byPosition(one: Problem, other: Problem): number {
   return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0)
 }
 
-/** Fills in what depends on the surroundings or on other keys. */
 function complete(written: WrittenConfig, around: Surroundings): Omit<Config, 'gone'> {
   // No path is null here: the cross-checks have refused every path that can't be resolved.
   const absolute = (path: string) => resolvePath(path, around) ?? path

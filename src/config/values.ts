@@ -69,7 +69,6 @@ export function parseDuration(written: string): number | null {
   return Math.round(parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit as 's'], 0))
 }
 
-/** A duration in milliseconds, between two durations that are written in the same way. */
 export function duration(least: string, most: string) {
   const [from, to] = [parseDuration(least) ?? 0, parseDuration(most) ?? 0]
   const read = (written: string) => {

@@ -46,13 +46,11 @@ export function bare(schema: z.core.$ZodType): z.core.$ZodType {
   return schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional ? bare(schema.unwrap()) : schema
 }
 
-/** The keys of a section with their schemas; null when the schema is no section. */
 export function keysOf(schema: z.core.$ZodType): [string, z.ZodType][] | null {
   const section = bare(schema)
   return section instanceof z.ZodObject ? Object.entries(section.shape) : null
 }
 
-/** The schema of the key at `path`; null when there is no such key. */
 export function schemaAt(root: z.ZodType, path: KeyPath): z.ZodType | null {
   let schema: z.ZodType = root
   for (const step of path) {

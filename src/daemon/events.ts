@@ -5,9 +5,7 @@ import type { FindingKind } from '../synced/tables/audit.ts'
 
 /** An event of the daemon itself, outside its passes. The log uses the same names for the events. */
 export type DaemonEvent =
-  /** A difference that an audit found. `album`: its path on the host, '' is the root. */
   | { event: 'audit_found'; kind: FindingKind; album: string; name: string; detail: string }
-  /** `skipped`: how many albums could not be compared. */
   | { event: 'audit_finished'; albums: number; findings: number; skipped: number }
   | { event: 'audit_waits'; code: string; message: string }
   | { event: 'asked_for'; what: string }
@@ -29,7 +27,6 @@ export type DaemonEvent =
   /** `notify.on_upload` failed. `path`: null for many pictures. Published once while it fails in the same way. */
   | { event: 'upload_command_failed'; path: string | null; message: string }
 
-/** How far a picture is on its way to the host. */
 export interface Sending {
   /** The mirror's folder, and the path below it. */
   mirror: string
@@ -79,7 +76,6 @@ export class Bus {
   readonly note = (event: DaemonEvent): void => this.publish('daemon', event)
 }
 
-/** The events that end an upload. A picture that such an event names may no longer be pending. */
 const SETTLED: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uploaded',
   'picture_unchanged',

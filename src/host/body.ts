@@ -13,7 +13,6 @@ export function isMissing(value: unknown): value is undefined | null | '' {
   return value === undefined || value === null || value === ''
 }
 
-/** A field that must be a non-empty string. When the field is missing, the request is refused for the reason `missing`. */
 export function requiredString(body: Body, field: string, missing: Reason): string {
   const value = optionalString(body, field)
   if (value === null) throw new Refusal(missing, `${field} is required.`)

@@ -98,7 +98,6 @@ interface Patience {
   request: number
 }
 
-/** A server that does not listen yet. With a certificate it speaks TLS, else plain HTTP. */
 export function createServer(certificate: Certificate | null, patience: Patience): Server {
   const options = {
     headersTimeout: patience.headers,
@@ -115,7 +114,6 @@ export function createServer(certificate: Certificate | null, patience: Patience
   return server
 }
 
-/** Makes the server listen, and resolves to its port. Rejects with Node's error, such as EADDRINUSE. */
 export async function listen(server: Server, host: string, port: number): Promise<number> {
   server.listen({ host, port })
   await once(server, 'listening')

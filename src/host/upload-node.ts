@@ -73,7 +73,6 @@ export function openUploadNode(stores: Stores) {
     /** Refuses when the node can't receive `size` bytes of an account now (§4.1.5). */
     refuseWithoutRoom,
 
-    /** The credential that a token stands for. Refuses a token that was never issued. */
     credentialOf(token: string): CredentialRow {
       const credential = credentials.byToken(token)
       if (credential) return credential
@@ -103,7 +102,6 @@ export function openUploadNode(stores: Stores) {
   }
 }
 
-/** Writes the bytes, and returns their SHA-256 in hex. Refuses a length that differs from the declared one. */
 async function takeIn(draft: Draft, chunks: AsyncIterable<Uint8Array>, size: number): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of chunks) {

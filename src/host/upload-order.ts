@@ -27,7 +27,6 @@ const DELIVERED_AS = new Map<string, string>()
 for (const { mime } of Object.values(FORMATS)) DELIVERED_AS.set(mime, mime)
 for (const [mime, format] of Object.entries(OTHER_MIME_TYPES)) DELIVERED_AS.set(mime, FORMATS[format].mime)
 
-/** Reads the body of `POST /upload` (§4.1), and refuses the request when a field is missing or invalid. */
 export function readUploadOrder(body: Body): UploadOrder {
   const file = readFile(body)
   const skips = flag(body, 'skip_dimension_check')

@@ -17,7 +17,6 @@ export interface PageNow extends DaemonTold {
 /** Milliseconds. A daemon that does not answer within this time counts as one without a page. */
 const WITHIN = 5000
 
-/** Asks the page's socket. Null: no daemon answers. */
 export async function askPage(config: Config): Promise<PageNow | null> {
   const { page } = stateFiles(config.state_dir)
   // Then HTTP need not be loaded.

@@ -4,7 +4,6 @@ import { HOUR_MS } from '../protocol/clock.ts'
 
 export interface PageCommand {
   id: number
-  /** What the command does, in words: "Retrying a/b.png". */
   what: string
   state: 'waits' | 'under way' | 'done' | 'refused'
   /** Why the command was refused. Null: it was not refused. */

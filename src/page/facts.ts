@@ -43,7 +43,6 @@ function readHealth({ config, synced }: Session, now: number, quietMs: number) {
   return { status, alerts: healthOf(status, config, now, quietMs).alerts }
 }
 
-/** What `/healthz` tells. `now` and `quietMs`: as for readRecorded. */
 export function readAlerts(daemon: DaemonView | null, now: number, quietMs: number): Alert[] {
   const problem = daemon?.problem() ?? null
   if (problem !== null) return [problem]

@@ -55,7 +55,6 @@ export function isForwarded({ req }: Context): boolean {
   return FORWARDED.some(name => req.header(name) !== undefined)
 }
 
-/** Whether the password of a Basic Authorization header is the key. The user name does not matter. */
 export function hasKey(request: Request, key: string): boolean {
   const given = auth(request)
   return given !== undefined && isEqual(given.password, key)

@@ -141,7 +141,6 @@ export class StatusPage implements Display, Sources {
     return this.#metrics.read(this.#daemon, this.alerts(), this.#clock.wall())
   }
 
-  /** What is wrong: what `/healthz` and `/metrics` tell. */
   alerts(): Alert[] {
     return readAlerts(this.#daemon, this.#clock.wall(), this.#quietMs()).filter(isTrouble)
   }

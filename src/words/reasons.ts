@@ -167,7 +167,6 @@ export function because<C extends ReasonCode>(code: C, ...facts: Facts<C>): Reas
   return JSON.stringify([code, ...facts]) as unknown as Reason
 }
 
-/** The reason that the host gave, in the host's own words. */
 export function said(words: string): Reason {
   return because('said', { words })
 }
@@ -225,7 +224,6 @@ export function factOf(why: Reason): string {
   return typeof words === 'string' ? filled(words.split(/\. |\{\w+:remedy_of\}/)[0]!, facts) : inWords(why)
 }
 
-/** What a person can do about a reason, in its own words, or null. */
 export function remedyOf(why: Reason): string | null {
   return inWords(why).slice(factOf(why).length).replace(/^\. /, '') || null
 }

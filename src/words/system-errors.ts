@@ -1,4 +1,3 @@
-/** What a person can do when a file or folder can't be read, by the system's error code. */
 export function readRemedy(code: unknown): string {
   return REMEDIES[String(code)] ?? 'Check its permissions and its disk'
 }
@@ -59,17 +58,14 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
 /** Node's codes for a refused certificate. An authority's namesake with another key makes CERT_SIGNATURE_FAILURE. */
 const OF_CERTIFICATE = /^(?:CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_|INVALID_|PATH_LENGTH|ERROR_IN_C)/
 
-/** What is wrong with a certificate, after "Certificate of …", by Node's code. Null: the code is not about one. */
 export function certificateFault(code: string): string | null {
   return CERTIFICATE_FAULTS[code] ?? (OF_CERTIFICATE.test(code) ? UNTRUSTED : null)
 }
 
-/** Whether a certificate, by Node's code, comes from an authority that is not trusted. */
 export function isUntrusted(code: string): boolean {
   return certificateFault(code) === UNTRUSTED
 }
 
-/** Whether an error, by Node's code, ended the attempt to secure a connection. */
 export function isOfTls(code: string): boolean {
   return certificateFault(code) !== null || /^(?:ERR_SSL|ERR_TLS|EPROTO)/.test(code)
 }

@@ -71,7 +71,6 @@ const AFTERWARDS = {
 const DECIDE =
   '"albumd deletions approve PATH" lets an image, a folder or all go at once, "discard PATH" keeps them for good, "list --all" names them, and "albumd restore FOLDER --at TIME" brings pictures back.'
 
-/** Prints the deletions, and what happens to them now. `oneMirror`: whether the config has only one. */
 function report(
   deletions: readonly PendingDeletion[],
   told: Told,

@@ -137,7 +137,6 @@ export function epilogue(file: string, keyFile: string | null, handedIn: boolean
   ].join('\n')
 }
 
-/** The command that installs a service with this config. Null: no service reads a config at this path. */
 function installs(file: string, program: string): string | null {
   if (file === '/etc/albumd/config.yaml') return `${program} service install`
   const own = xdgFolder(process.env.XDG_CONFIG_HOME, '.config', process.env)

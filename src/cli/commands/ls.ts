@@ -61,7 +61,6 @@ export const lsCommand = configCommand(
   },
 )
 
-/** Says why nothing at or below a known path is listed. */
 async function sayWhyNot(config: Config, path: string): Promise<void> {
   const { explainPath } = await import('../../daemon/report/explain.ts')
   for (const explained of await explainPath(config, pathArgument(path)!, systemClock.wall()))

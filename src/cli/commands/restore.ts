@@ -140,7 +140,6 @@ async function restoreFor(config: Config, asked: Asked): Promise<Restore> {
     )
 }
 
-/** Records by the daemon, or by this process where none runs. */
 function recordingIn(config: Config, cut: AbortSignal): RecordGiven {
   return async restored => {
     const { carryOut } = await import('../carry-out.ts')
@@ -244,7 +243,6 @@ function laterInWords({ later }: RestoreReport): string {
   return later === 0 ? '' : `; ${count(later, 'picture')} that came later ${later === 1 ? 'stays' : 'stay'}`
 }
 
-/** How far what was restored is as it was at the time of the restore. */
 function thenInWords(report: RestoreReport, at: string): string[] {
   const { restorable_since: since } = report
   const lines = [`${report.gap ? 'perhaps not ' : ''}${asItWas(report, at)}${laterInWords(report)}`]

@@ -87,7 +87,6 @@ function placeOf({ user, account }: InferredOptionTypes<typeof whose>): ServiceP
   return servicePlace(user, account ?? null, process.env)
 }
 
-/** What `service status --json` shows. */
 function readStatus({ user, unit, file, template }: ServicePlace) {
   const systemctl = new Systemctl(user)
   const known = systemctl.show(unit, 'ActiveState', 'Result', 'MainPID', 'NRestarts')

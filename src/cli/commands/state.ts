@@ -60,7 +60,6 @@ export const moveMirrorCommand = configCommand(
   },
 )
 
-/** What becomes of the pictures that are not in the new folder. */
 function lackInWords({ to, missing, first_missing, guarded }: MovedMirror): string {
   if (missing === 0)
     return 'A picture there is older than the one that albumd knows, so the mirror is guarded. "albumd status" says what to do'

@@ -173,7 +173,6 @@ async function preview(
   return EXIT.inSync
 }
 
-/** For example "3 operations (upload 2, 1.5 MB; delete 1), 1 mirror guarded". */
 function totalsInWords(
   totals: readonly { operation: Operation; operations: number; bytes: number }[],
 ): string {
@@ -191,7 +190,6 @@ function totalsInWords(
   ].join(', ')
 }
 
-/** With several mirrors a path is shown whole. */
 function operationInWords(planned: PlannedInWords, hasOneMirror: boolean): string {
   const { operation, mirror, path, reason, size, cdn_url, until } = planned
   // The folder of a guarded mirror is not named here, because the reason names it.

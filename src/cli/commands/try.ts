@@ -137,7 +137,6 @@ function whatNext(
   ].join('\n')
 }
 
-/** Commands to try. A command is not shown when its change was made already. */
 function samplesNext(folder: string): string[] {
   const [kite, another, sun] = ['Icons/Kite.svg', 'Another kite.svg', 'Icons/Sun.ico'].map(name =>
     join(folder, name),
@@ -149,7 +148,6 @@ function samplesNext(folder: string): string[] {
   ]
 }
 
-/** The path relative to the working folder, when it lies below that folder. Otherwise the absolute path. */
 function here(path: string): string {
   const below = relative(realpathSync(process.cwd()), path)
   return below && !below.startsWith('..') ? below : path

@@ -77,7 +77,6 @@ function readSize(option: string, written: string): number {
   return value
 }
 
-/** Reads an option's value by the rule of a config's key. `kind`: the rule. */
 function checked<T>(option: string, written: string, kind: ZodType<T>): T {
   const read = kind.safeParse(written)
   if (read.success) return read.data

@@ -130,7 +130,6 @@ async function whyKeyRefused(asker: Asker, host: Host, key: string): Promise<str
   return null
 }
 
-/** Asks for each mirror's folder and album, and whether images are deleted after their pictures. */
 export async function agreeOnMirrors(
   asker: Asker,
   { folder: folders, album: albums, deletions }: Given,

@@ -9,7 +9,6 @@ import { makeFolder } from '../../local/make-folder.ts'
 import { printable } from '../../words/text.ts'
 import { Problem } from '../problem.ts'
 
-/** The part of the config that is answered so far, with the keys of the config file. */
 export interface Draft {
   file: string
   host: { base_url: string; api_key_file?: string; ca_file?: string; plan?: string }

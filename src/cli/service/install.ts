@@ -59,7 +59,6 @@ function openSystemctl({ user }: ServicePlace): Systemctl {
   return new Systemctl(user)
 }
 
-/** Writes the unit. Answers whether its text has changed. */
 function putUnit({ file }: ServicePlace, text: string): boolean {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : null
   if (before !== text) {
@@ -86,7 +85,6 @@ function start({ unit, user }: ServicePlace, systemctl: Systemctl, changed: bool
   say(runs ? `restarted ${unit}` : `started ${unit}`)
 }
 
-/** Stops a service and removes its unit. May be repeated. Answers the exit code. */
 export function uninstall(place: ServicePlace): number {
   const { unit, file, user } = place
   const systemctl = openSystemctl(place)

@@ -22,7 +22,6 @@ export interface ServicePlace {
 
 const TEMPLATES = join(PACKAGE_FOLDER, 'systemd')
 
-/** Where Debian's package has its units. A unit of the same name in /etc, or of the user, comes before. */
 export const PACKAGED = '/usr/lib/systemd'
 /** Debian's package brings a Node.js that runs nothing else, so its command line is one word. */
 const isPackaged = process.execPath === join(PACKAGE_FOLDER, 'bin/node')

@@ -8,7 +8,6 @@ interface Ended {
   err: string
 }
 
-/** Runs a command to its end. Null when there is no such command. */
 export function runTool(file: string, args: readonly string[]): Ended | null {
   const { status, stdout, stderr, error } = spawnSync(file, args, { encoding: 'utf8' })
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return null
@@ -19,7 +18,6 @@ export function runTool(file: string, args: readonly string[]): Ended | null {
 export class Systemctl {
   readonly #flags: readonly string[]
 
-  /** Throws Problem when there is no systemd, or when it does not answer. */
   constructor(user: boolean) {
     this.#flags = user ? ['--user'] : []
     const { code, err } = this.ask('show-environment')

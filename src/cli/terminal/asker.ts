@@ -15,7 +15,6 @@ export interface Question {
   check(answer: string): string | null | Promise<string | null>
 }
 
-/** The source of answers: a person at a terminal, or the options alone. */
 export class Asker {
   readonly #out: NodeJS.WriteStream
   /** Null: nobody can be asked. */

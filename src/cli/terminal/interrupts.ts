@@ -38,7 +38,6 @@ export async function withInterrupts<T>(work: (onInterrupts: OnInterrupts) => Pr
   }
 }
 
-/** Resolves once `signal` is aborted, or at once when it is aborted already. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
 }

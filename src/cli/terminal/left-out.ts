@@ -30,7 +30,6 @@ class Counted {
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1)
   }
 
-  /** For example "20 (12 HEIC, 6 NEF, 1 hidden, 1 empty)". */
   inWords(): string {
     const sorted = [...this.#kinds].sort(([, one], [, other]) => other - one)
     // A single kind more is named, because "…" would tell less in the place of its name.

@@ -7,7 +7,6 @@ export const FORMATS = ['table', 'json', 'csv', 'markdown', 'html', 'url'] as co
 
 export type Format = (typeof FORMATS)[number]
 
-/** Whether a format leaves out pictures without a delivery address. */
 export function needsAddress(format: Format): boolean {
   return format === 'markdown' || format === 'html' || format === 'url'
 }
@@ -46,7 +45,6 @@ export async function listing(
   }
 }
 
-/** The text for one picture: a JSON object, or in other formats a listing of one picture. */
 export async function onePicture(
   picture: MirroredPicture,
   format: Format,
@@ -65,7 +63,6 @@ function shownOn(out: NodeJS.WriteStream | null): Shown {
 const COLUMNS = ['PATH', 'STATE', 'SIZE', 'ID', 'ADDRESS']
 const STATE = COLUMNS.indexOf('STATE')
 
-/** Titles are bold. Every state but `synced` is yellow. */
 function inTable(shown: string, at: number, row: readonly string[] | null): string {
   if (row === null) return paint('bold', shown)
   return at === STATE && row[at] !== 'synced' ? paint('yellow', shown) : shown

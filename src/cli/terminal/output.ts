@@ -41,7 +41,6 @@ export function printJson(object: object): void {
   printLine(JSON.stringify({ schema: SCHEMA, ...object }))
 }
 
-/** Writes a line to standard error, because standard output is for results. */
 export function sayAside(line: string): void {
   process.stderr.write(`albumd: ${printable(line)}\n`)
 }

@@ -15,7 +15,6 @@ const LINES_MS = 50
 export interface Moved {
   noun: 'picture' | 'album'
   total: number
-  /** How many were done before this work began. */
   before: number
   done: number
   /** How many bytes were uploaded or downloaded. Null: the work moves no bytes. */
@@ -172,7 +171,6 @@ export function adoptionInWords(emitted: SpokenEvent): string | null {
   return eventInWords(emitted)
 }
 
-/** An event in one line for a person. Null for events that a person does not need. */
 export function eventInWords(emitted: SpokenEvent): string | null {
   switch (emitted.event) {
     case 'scan_finished':

@@ -51,7 +51,6 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
   },
 }
 
-/** How many findings are published one by one. `albumd audit` shows all of them. */
 const FINDINGS_TOLD = 100
 
 /** Publishes what an audit found that has reached the last album, whoever asked for the audit. */

@@ -99,7 +99,6 @@ export type VerifiedInWords = Omit<Verified, 'why'> & { why: string | null }
 interface AdoptResult extends PassResult {
   /** Null: nothing was compared. */
   verified: VerifiedInWords | null
-  /** Whether albumd can build delivery addresses that the host has not told. */
   addressesKnown: boolean
 }
 
@@ -176,7 +175,6 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
   },
 }
 
-/** The absolute path of what a person named, or none. `folders`: of the mirrors that have something at this path. */
 function wholePath([folder]: readonly string[], path: string | undefined): string[] {
   if (folder === undefined || path === undefined) return []
   return [path.startsWith('/') ? path : fullPath(folder, path)]
@@ -194,7 +192,6 @@ export function forgetFailures(config: Mirrors, synced: Synced, path?: string): 
   })
 }
 
-/** The uploads that failed, and the deletions that the host refused, at or below `path`. `path`: as for `forgetFailures`. */
 function failedAt(config: Config, synced: Synced, path: string): { mirror: number }[] {
   const all = [...synced.summaries.failures(Number.MAX_SAFE_INTEGER), ...synced.escrow.postponed()]
   return all.filter(isAt(config, synced, path))
@@ -202,7 +199,6 @@ function failedAt(config: Config, synced: Synced, path: string): { mirror: numbe
 
 type Mirrors = { mirrors: readonly Pick<Config['mirrors'][number], 'folder'>[] }
 
-/** Has the uploads in doubt at and below `path` sent again, as a person asked. Returns how many. */
 export async function resendInDoubt(
   config: Mirrors,
   synced: Synced,

@@ -98,7 +98,6 @@ async function post(
   }
 }
 
-/** The lines of an answer. Throws when the connection is lost before the end of the answer. */
 async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
   let rest = ''
   answer.setEncoding('utf8')

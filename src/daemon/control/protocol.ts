@@ -11,7 +11,6 @@ export const asking = z.strictObject({
 
 export type Asking = z.infer<typeof asking>
 
-/** One line of an answer. The last one is `done` or `failed`. */
 export type Line =
   | { begun: true }
   | { told: SpokenEvent }

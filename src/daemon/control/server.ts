@@ -13,7 +13,6 @@ import type { Bus } from '../events.ts'
 import { version } from '../package.ts'
 import { asking, asRefusal, type Line, type Refusal } from './protocol.ts'
 
-/** How long answers have to go out when the daemon ends, in milliseconds. */
 const GRACE_MS = 300
 
 /** Opens the daemon's control socket. When that fails, it says why, and the daemon works without the socket. */
@@ -77,7 +76,6 @@ const LARGEST_REQUEST = 64 * 1024
 /** So many bytes may wait for a client that does not read; then its connection ends, for the sake of the memory. */
 const MOST_BYTES_AHEAD = 16 * 1024 * 1024
 
-/** What the control socket answers. `onAsked` is called with the name of each command. */
 export function controlApp(queue: CommandQueue, onAsked: (what: string) => void): Hono {
   const app = new Hono()
   app.post('/commands/:name', bodyLimit({ maxSize: LARGEST_REQUEST }), async context => {

@@ -26,7 +26,6 @@ export const askingOnce = (timeout: number) => ({
   patience: { attempts: 1, maxDelayMs: 0 },
 })
 
-/** The endpoints that the doctor can ask. To send a picture's bytes (§4.2) needs a credential. */
 export type AskedEndpoint = Exclude<Endpoint, 'send'>
 
 interface Question {

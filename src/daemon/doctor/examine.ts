@@ -201,7 +201,6 @@ function findAccess(config: Config, env: NodeJS.ProcessEnv): Access {
   return { key: found?.key ?? null, ca, store, findings }
 }
 
-/** Whether other users can change the config, which names commands. */
 export function checkConfigFile(file: string): Finding {
   if (process.platform === 'win32') return pass('config', file)
   if ((statSync(file).mode & 0o022) === 0) return pass('config', `${file}: no mistakes`)

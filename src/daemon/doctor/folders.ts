@@ -138,7 +138,6 @@ export function* checkMounts(
 /** The part of the system's watches that albumd may need; the rest is for other programs. */
 const WATCHES_SHARE = 0.8
 
-/** Whether the system allows a watch for every folder. `folders`: how many folders there are. */
 export function checkWatches({ watch }: Config, folders: number, limit: number | null): Finding {
   if (watch.poll !== undefined) return pass('watching', 'watch.poll is set: folders need no watches')
   if (limit === null) return pass('watching', 'this system has no limit of inotify')

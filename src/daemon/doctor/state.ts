@@ -16,7 +16,6 @@ const LITTLE_ROOM = 2 ** 30
 const NO_ROOM = 64 * 2 ** 20
 const FEW_FILES = 1000
 
-/** Whether this user can write to the state folder, and whether other users can look into it. */
 export function* checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Generator<Finding> {
   const folder = nearest(state_dir)
   if (folder !== state_dir)
@@ -54,7 +53,6 @@ export function* checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Gen
     yield warn('state', `${state_dir}: other users can look into it`, `chmod 700 ${shellWord(state_dir)}`)
 }
 
-/** Whether the records are intact, and belong to this config. */
 export function checkDatabase(config: Config): Finding {
   const { database } = stateFiles(config.state_dir)
   try {
@@ -103,7 +101,6 @@ export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Findin
   return free < LITTLE_ROOM ? warn('disk_space', said, remedy) : pass('disk_space', said)
 }
 
-/** The folder, or the closest folder above it that exists. */
 function nearest(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
 }

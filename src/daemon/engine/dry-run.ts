@@ -154,14 +154,12 @@ async function copyOf(database: string, copy: string): Promise<Synced> {
 /** The errors of a backup that are not of the database that is read. */
 const WRITING = /^SQLITE_(FULL|CANTOPEN|IOERR(?!_READ))/
 
-/** What stops an image that would else go next, or what it waits for by itself. */
 function stopOf([own, stop]: readonly Wait[]): Wait {
   const isStopped = codeOf(own!.why) === 'goes_next' && stop !== undefined && commandOf(stop.why) === null
   const waits = isStopped ? stop : own!
   return { ...waits, why: reasonIn(waits.why, 'many_go') ?? waits.why }
 }
 
-/** What is known of all uploads together when they begin. */
 function beforeUploads(
   config: Config,
   synced: Synced,

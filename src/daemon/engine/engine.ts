@@ -147,7 +147,6 @@ export function openEngine(
       const isPaused = pauseAt(state.synced, systemClock.wall()) !== null
       return pass(isPaused ? 'look' : (options?.task ?? 'mirror'), interruption, scopeOf, options)
     },
-    /** Links pending files to images that the host holds already. Sends no picture. */
     async adopt(interruption: Interruption): Promise<PassReport> {
       const report = await pass('adopt', interruption)
       const guarded = config.mirrors.some(({ folder }) => state.synced.mirrors.of(folder)?.guard != null)

@@ -56,7 +56,6 @@ export interface PlannedInWords {
 export type Planned = Omit<PlannedInWords, 'code' | 'reason'> & { why: Reason }
 
 export interface Rehearsal {
-  /** What the host refused the last process. */
   blocks: readonly Block[]
   say: (planned: Planned) => void
   waitOf: (entry: EscrowRow) => Pick<Wait, 'why' | 'until'>
@@ -181,7 +180,6 @@ function plannedBy(emitted: PassEvent, synced: Synced): Planned | null {
 /** Before one of these events nothing was to be sent any more. */
 const SETTLED: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged', 'arrived'])
 
-/** What the history says of an upload that was recorded just now. */
 function whyUploaded(
   { mirrors, history }: Synced,
   mirror: string,

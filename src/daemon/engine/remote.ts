@@ -22,7 +22,6 @@ export function secretsOf({ apiKey, store }: Access): string[] {
   return store?.password ? [apiKey, store.password] : [apiKey]
 }
 
-/** Opens what the machines of the account share; null when the config names no store. */
 export async function openSharedAccount(
   config: Config,
   { apiKey, store }: Access,

@@ -36,7 +36,6 @@ export class Loop {
   readonly #options: LoopOptions
   readonly #stale: StaleFolders
   readonly #watchers = new Map<string, MirrorWatcher>()
-  /** Rings when deletions that waited may go on. */
   readonly #mayDelete = new Bell()
   /** When to scan again for a picture that is still being written, by the monotonic clock. */
   #lookAgainAt = Number.POSITIVE_INFINITY

@@ -57,11 +57,9 @@ export interface ScheduledAuditOptions {
   /** Begins an audit, or goes on with the one that was begun. Repairs nothing. */
   audit: (interruption: Interruption) => Promise<AuditResult>
   onEnd: (result: AuditResult) => void
-  /** The host refused a request, so the audit stopped. */
   onFailure: (failure: HostFailure) => void
 }
 
-/** After how long an audit is tried again when the host has refused a request. */
 const AUDIT_AGAIN_MS = 15 * 60_000
 /** How long the audit of an album goes on when other work is due. With less time a large album might never be finished. */
 const PATIENCE_MS = 30_000
@@ -146,7 +144,6 @@ export interface DueOptions {
   }
   synced: Synced
   clock: Clock
-  /** Running time in milliseconds. */
   running: () => number
   /** How long a credential may be used (§8), in milliseconds. */
   credentialLifetimeMs: number

@@ -31,7 +31,6 @@ export interface DaemonView {
   configFile: string | null
   /** The queue of commands. It also holds the current session, where one is open. */
   queue: CommandQueue
-  /** What keeps the daemon from its work. Null: nothing does. */
   problem(): Alert | null
 }
 
@@ -48,7 +47,6 @@ export interface Surroundings {
   renewable?: Renewable | null
   manager?: ServiceManager | null
   display?: Display | null
-  /** Called once the state folder and the mirrors' roots are locked. */
   onStarted?: () => void
 }
 

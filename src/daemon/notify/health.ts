@@ -36,7 +36,6 @@ export interface Check {
 /** Alerts that end by themselves. They tell that something takes long. */
 const PASSING: ReadonlySet<string> = new Set(['TOO_OLD', 'STORE_NEW', 'MANY'])
 
-/** Whether a person must end the alert. */
 export function isForPerson({ code }: Pick<Alert, 'code'>): boolean {
   return !PASSING.has(code)
 }
@@ -59,7 +58,6 @@ const STUCK_MS = 6 * HOUR_MS
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & Partial<Status>
 type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 
-/** The part of a config that decides what is an alert and what it says. */
 export type HealthConfig = KeySource & { notify: Pick<Config['notify'], 'max_age'> }
 
 /** Asked in the daemon's process, whose environment may hold the key. `quietMs`: for how long it gave no sign of life. */
@@ -193,7 +191,6 @@ function blocksInTheWay({ mirrors, blocks }: Known): Known['blocks'] {
   )
 }
 
-/** What a person can do about what passes. */
 export const BY_ITSELF = 'Nothing to do: albumd goes on by itself'
 
 /** What keeps the daemon from its work: its state (STATE), a copy of it, or the store that the machines share. */

@@ -31,7 +31,6 @@ export interface NotifySession {
 const LOOK_MS = 5 * 60_000
 const LEAST_MS = 5000
 const COMMAND_MS = 60_000
-/** How many alerts a message names. It says only the number of the others. */
 const ALERTS_SAID = 10
 
 /** Sends a heartbeat while there is no trouble, and runs a command when the alerts change; one at a time, failures are

@@ -71,7 +71,6 @@ const KEPT = [
   'XAUTHORITY',
 ] as const
 
-/** The part of albumd's environment that a command of the user may see. */
 export function childEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(KEPT.flatMap(name => (env[name] === undefined ? [] : [[name, env[name]]])))
 }

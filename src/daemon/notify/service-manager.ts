@@ -72,7 +72,6 @@ export class ServiceManager {
   }
 }
 
-/** The service manager that started this process. Null: no service manager started it. */
 export function openServiceManager(
   env: NodeJS.ProcessEnv,
   clock: Stopwatch,

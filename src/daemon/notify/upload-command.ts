@@ -35,7 +35,6 @@ export class UploadCommand {
   #hung = false
   /** albumd ends once no picture waits, and a person may wait for that. */
   #isEnding = false
-  /** Why the last command failed. Null: it did not, or none has ended yet. */
   #failure: string | null = null
   #untold = 0
 

@@ -174,7 +174,6 @@ export function explain(context: ExplainContext, location: MirrorLocation): Expl
   }
 }
 
-/** What is recorded below a path that is a folder, or was a folder before it went missing. */
 function folderOf(
   synced: Synced,
   row: MirrorRow | undefined,
@@ -205,7 +204,6 @@ function causeOfState(state: PathState, reason: Reason, onDisk: OnDisk): string 
   return onDisk.why === 'empty' ? 'NOT_READY' : 'LEFT_OUT'
 }
 
-/** Why a picture is not on the host, for a program and for a person. */
 export function whyNotThere({ failure, state, reason, cause, next, guard, path }: Explanation): {
   code: string
   reason: string
@@ -223,7 +221,6 @@ export function whyNotThere({ failure, state, reason, cause, next, guard, path }
   return { code: first.cause, reason: first.what }
 }
 
-/** The images of earlier versions at a path that are kept for good. */
 export function keptImages(
   { mirrors, versions, images, files }: Synced,
   { mirror, path }: { mirror: { folder: string }; path: string },

@@ -19,7 +19,6 @@ export interface FailureStatus {
   needs_person: boolean
 }
 
-/** How many failures are listed. The mirrors' `failed` counts all of them. */
 export const FAILURES_SHOWN = 1000
 
 /** The failures of the mirrors in the config. Doubts come first, then failures that are not tried again by themselves. */
@@ -35,7 +34,6 @@ export function failuresOf({ mirrors }: Config, synced: Synced): FailureStatus[]
     .slice(0, FAILURES_SHOWN)
 }
 
-/** `mirror`: the mirror's folder. */
 export function failureStatus(mirror: string, failure: FailureSummary): FailureStatus {
   const { name, path, code, message, attempts, next_attempt_at } = failure
   return {

@@ -31,9 +31,7 @@ export interface AccountStatus {
   machines: MachineStatus[]
 }
 
-/** How often what the machines tell is recorded, where nothing else has changed. */
 const RECORD_MS = 10_000
-/** A store that is away for a shorter time is not worth a line of the log. */
 const AWAY_MS = 5000
 const SILENT_MS = 10_000
 
@@ -94,7 +92,6 @@ function stateOf(
   return isAway ? 'unknown' : 'silent'
 }
 
-/** What was recorded of the machines. `running`: whether a daemon has the state open. */
 export function accountStatus({ account }: Config, { meta }: MetaReads, running: boolean): AccountStatus {
   const told = account.shared === undefined ? null : meta.get('account_machines')
   const away = told?.away ?? null

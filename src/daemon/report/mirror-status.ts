@@ -59,7 +59,6 @@ export interface ImageWait extends ShownStep {
 /** So many reasons that pictures or images have of their own are said; the others are counted. */
 const REASONS_SAID = 5
 
-/** What pictures or images of a mirror wait for: a line for each reason. */
 export function waitsInWords(waits: readonly (UploadWait | ImageWait)[]): string[] {
   const rest = waits.filter(one => howMany(one) !== null).slice(REASONS_SAID)
   const lines = waits.flatMap(one => (rest.includes(one) ? [] : stepInWords(one, whose(one))))

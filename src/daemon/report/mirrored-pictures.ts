@@ -113,7 +113,6 @@ export interface MirroredPicture {
   url: string | null
 }
 
-/** Finds the images of recorded files. Returns null for a file that has no image. */
 export function mirroredPictures(
   synced: Synced,
 ): (mirror: string, file: FileAtPath) => MirroredPicture | null {
@@ -189,7 +188,6 @@ export interface LatestPicture {
   at: Millis
 }
 
-/** The last uploaded pictures that are still on the disk, the latest first. At most `most`. */
 export function latestPictures(config: Config, synced: Synced, most: number): LatestPicture[] {
   const latest = synced.images.acknowledged(most * 4).flatMap(({ remote_id }) => {
     const image = synced.images.byRemoteId(remote_id)

@@ -33,10 +33,8 @@ export interface Recorded {
   goneOnHost: boolean
   /** The path of the album that `image` lies in; '' is the root. */
   album: string
-  /** Where a picture that is gone lies now, or perhaps lies. */
   move: Reason | null
   escrow: EscrowRow[]
-  /** The uploads of which nobody knows yet whether they arrived. */
   inDoubt: OpenUpload[]
   failure: FailureRow | undefined
   history: HistoryRow[]

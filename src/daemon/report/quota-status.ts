@@ -43,7 +43,6 @@ export interface BacklogStatus {
   per_day: number
 }
 
-/** How many pictures the account may send (§8), by the config. */
 export function allowanceOf({ host, quota, uploads }: Pick<Config, 'host' | 'quota' | 'uploads'>): Allowance {
   return {
     plan: host.plan,
@@ -54,7 +53,6 @@ export function allowanceOf({ host, quota, uploads }: Pick<Config, 'host' | 'quo
   }
 }
 
-/** The day's quota, and how long the backlog takes with it. */
 export function quotaStatus(
   config: Config,
   synced: Synced,

@@ -56,13 +56,11 @@ export function sentPictures(
   })
 }
 
-/** The reason, and what comes next. The first step may be the reason itself. */
 function withSteps(reason: string, { cause, next }: Explanation): string {
   const steps = cause === null ? next.map(step => stepInWords(step)) : []
   return (steps[0]?.startsWith(reason) ? steps : [reason, ...steps]).join('; ')
 }
 
-/** The events after which nothing more happens with a picture in this pass. */
 const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uploaded',
   'picture_unchanged',

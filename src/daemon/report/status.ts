@@ -126,7 +126,6 @@ export function readStatus(given: Config, now: number, told: DaemonTold | null =
   }
 }
 
-/** An albumd with another state may have one of the folders. Null: none has. */
 export function mirroredElsewhere({ mirrors }: Config): Status['waits_for'] {
   for (const { folder } of mirrors) {
     const root = orNull(() => realDisk.lstat(folder))
@@ -165,7 +164,6 @@ function stopped(mirror: MirrorStatus, state: MirrorStatus['state'], reason: str
   return { ...mirror, state, reason, doubt: null, needs_person: true }
 }
 
-/** The status by these records. `running`: whether a daemon has the state open. */
 export function statusOf(config: Config, synced: Synced, running: boolean, now: Millis): Status {
   const blocks = synced.account.blocks()
   const paused = pauseAt(synced, now)

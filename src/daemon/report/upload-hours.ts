@@ -25,7 +25,6 @@ export function nextBorder(hours: Hours, wall: number): number {
   return at
 }
 
-/** When pictures may be uploaded again; null when they may be uploaded now. */
 export function uploadsWaitUntil(hours: Hours | undefined, wall: number): number | null {
   return hours === undefined || isOpen(hours, wall) ? null : nextBorder(hours, wall)
 }

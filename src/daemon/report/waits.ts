@@ -124,7 +124,6 @@ export function uploadWaits(
   return own ? [...account, wait(own.why, own.until, own.at)] : account
 }
 
-/** Whether the image is deleted only after a person has approved it. */
 export function waitsForPerson({ state }: Pick<EscrowRow, 'state'>): boolean {
   return state === 'held' || state === 'unproved'
 }
@@ -133,7 +132,6 @@ export function imageOf({ reason }: Pick<EscrowRow, 'reason'>): 'image' | 'older
   return reason === 'superseded' ? 'older' : 'image'
 }
 
-/** Why no pass deletes anything until a person has ended it, or null. */
 export function lastingDoubt({ config, synced }: Pick<WaitContext, 'config' | 'synced'>): Reason | null {
   const doubt = doubtAbout(synced, config.mirrors)
   return doubt !== null && !endsByItself(doubt) ? doubt : null
@@ -160,7 +158,6 @@ export function deletionWaits(
   ]
 }
 
-/** Why passes have left images of a mirror that were due, and how many for each reason. */
 export function imageWaits(context: WaitContext, mirror: number): (Wait & { images: number })[] {
   return context.synced.escrow.left(mirror).map(({ images, ...entry }) => {
     return { images, ...ownWait(context, entry, images > 1 ? 'each' : imageOf(entry)) }

@@ -175,7 +175,6 @@ function newestFirst(a: ListedImage, b: ListedImage): number {
   return (timeOf(b) ?? 0) - (timeOf(a) ?? 0) || (a.id < b.id ? 1 : -1)
 }
 
-/** When the image was uploaded. Null: the listing does not tell. */
 function timeOf({ time }: ListedImage): Millis | null {
   const told = Date.parse(time ?? '')
   return Number.isNaN(told) ? null : told

@@ -37,7 +37,6 @@ import { begunMoment, refuseTarget, type TargetFolder } from './target-folder.ts
 
 /** When the folder lies in a mirror, only this mirror is restored. */
 export interface MomentRequest extends Omit<RestoreRequest, 'deleted'> {
-  /** The time as a person gave it, and what it means now. */
   at: { given: string; moment: number }
 }
 
@@ -47,7 +46,6 @@ export interface PlaceInMirror {
   path: string
 }
 
-/** Where a folder lies in a mirror. Null: it lies in none. */
 export function placeInMirror({ mirrors }: Config, folder: string): PlaceInMirror | null {
   const real = realPathOf(resolve(folder))
   const mirror = mirrors.find(mirror => isAtOrBelow(real, mirror.folder))

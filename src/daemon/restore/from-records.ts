@@ -84,7 +84,6 @@ export function foldersFor(mirrors: readonly string[]): Map<string, string> {
 const ONLY_LINKED =
   'The delivery address is not known, because the image was only linked. "albumd adopt --verify" finds it out'
 
-/** A picture that the records know, and the version of it that is to be restored. */
 export interface WantedPicture extends Pick<Due, 'gone' | 'noImage'> {
   mirror: string
   path: string
@@ -92,7 +91,6 @@ export interface WantedPicture extends Pick<Due, 'gone' | 'noImage'> {
   to: string
   version: PastVersion | null
   image: number | null
-  /** Whether the file has changed since this version. */
   isOlder?: boolean
   isThere?: () => boolean
   now?: () => WantedPicture | null

@@ -28,7 +28,6 @@ export type Known =
   | { size: number; sha256: Buffer; isLinked?: boolean; image?: RecordedImage }
   | { listed: ListedImage }
 
-/** How large a picture is as it is delivered, and how the host has altered it. */
 export type Delivered = Pick<Given, 'size' | 'how' | 'turned'>
 /** Of bytes that the host was sent. */
 export const SENT = { how: null, turned: 0 } as const
@@ -203,7 +202,6 @@ export class PlaceFiles {
   }
 }
 
-/** A temporary file that will become a picture. Its bytes may be read while it is written. */
 export class BegunFile implements ByteSource {
   size = 0
   readonly path: string
@@ -290,7 +288,6 @@ function inTheWay(what = 'something else is there'): PictureProblem {
   return new PictureProblem('IN_THE_WAY', `${what}, and stays; move it away and run the same command again`)
 }
 
-/** Whether a folder is there, and no link leads to it. */
 function isReal(folder: string): boolean {
   return realpathSync.native(folder) === folder
 }

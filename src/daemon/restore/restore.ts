@@ -34,7 +34,6 @@ export interface Shown {
  * unproved: no record has the image's bytes, so only its size and dimensions are compared with the host's listing. */
 export type Note = 'older' | 'proved' | 'unproved'
 
-/** The result of a restore. The counts of notes include pictures that were there already. */
 export interface RestoreReport extends Record<Note, number> {
   restored: number
   /** How many pictures were on the disk already. */
@@ -86,7 +85,6 @@ export interface RestoreReport extends Record<Note, number> {
   mirror_waits: boolean
 }
 
-/** A picture as it must be on the disk, and where the host delivers it. */
 export interface Picture extends Wanted {
   /** Null: not known. */
   url: string | null
@@ -105,7 +103,6 @@ export interface Due {
   gone?: { movedTo: string | null }
 }
 
-/** Where a restore learns what to fetch: from the records, or from the host's listing. */
 export interface Source {
   pictures: number
   bytes: number | null

@@ -284,7 +284,6 @@ export function isSafePath(path: string): boolean {
   return parts.every(part => part !== '' && part !== '.' && part !== '..') && parts[0] !== RESTORE_FOLDER
 }
 
-/** The most bytes that a file name may have on most disks. */
 const NAME_MAX = 255
 /** A longer extension is treated as a part of the name, so it may be shortened. */
 const EXTENSION_MAX = 16
@@ -302,7 +301,6 @@ export function safeName(name: string, addition = ''): string {
   return ['', '.', '..', RESTORE_FOLDER].includes(safe.toLowerCase()) ? `_${safe}` : safe
 }
 
-/** The first characters of a text, as many as fit whole into so many bytes. */
 function beginning(text: string, bytes: number): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))
   return text.slice(0, read)

@@ -101,7 +101,6 @@ export async function whenFree<T>(
   }
 }
 
-/** The wait for another albumd has ended. `code`: LEFT where a person ended it, LOCKED where it took too long. */
 class WaitEnded extends Error {
   readonly code: 'LEFT' | 'LOCKED'
 

@@ -15,7 +15,6 @@ export function pauseAt({ meta }: MetaReads, now: number): Pause | null {
   return until > now ? { until } : null
 }
 
-/** Begins a pause, or changes the end of the current one. The pause survives a restart. */
 export function pause({ commit }: Committer, until: number | null): Promise<void> {
   return commit(tx => {
     tx.meta.set('paused', true)

@@ -121,7 +121,6 @@ function knowsLess(verdict: Verdict): boolean {
   return verdict === 'lost' || verdict === 'restored'
 }
 
-/** Whether requests of the process that worked with the lost records may still take effect. */
 function isWorkLost(verdict: Verdict, witness: Witness | null): boolean {
   return knowsLess(verdict) && witness !== null && (witness.closed === null || witness.unsettled)
 }
@@ -197,7 +196,6 @@ function close({ database, witness }: RecordFiles, synced: Synced, generation: n
   }
 }
 
-/** Does the work. Throws errors of SQLite and of the file system as StateError. */
 function inWords<T>(file: string, work: () => T): T {
   try {
     return work()

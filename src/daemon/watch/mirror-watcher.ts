@@ -202,7 +202,6 @@ function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   return new Set(there.filter(path => doubts.length === 0 || !isBelowDoubt(path)))
 }
 
-/** What is mounted at, above and below a mirror's folder. */
 function openMirrorMounts(mirror: string, mounts: () => readonly Mount[], say: (line: string) => void) {
   const said = new Set<string>()
   let unseen: string[] = []

@@ -16,7 +16,6 @@ const CALM: Patience = { quietMs: 200, burstMs: 2000 }
 const EAGER_LOOKS = 30
 const EAGER_AGAIN_MS = 200
 
-/** The folders that must be scanned. The watchers add folders, the daemon's loop takes them. */
 export class StaleFolders {
   readonly #stale = new Map<string, Set<string> | 'everything'>()
   readonly #clock: Clock

@@ -30,7 +30,6 @@ export interface WatchState extends Pick<Watching, 'folders' | 'lost'> {
   overflowedAt: Millis | null
 }
 
-/** Returns a function that records how a mirror is watched, for `status`. */
 export function watchRecord({ commit }: Synced): (mirror: string, state: WatchState) => void {
   const states = new Map<string, WatchState>()
   let written = ''

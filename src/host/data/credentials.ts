@@ -64,7 +64,6 @@ export function openCredentials(db: Db, settings: HostSettings) {
   )
 
   return {
-    /** Stores a credential that is issued at `now`. It uses up one image of the day's quota. */
     issue(token: string, credential: NewCredential, now: number): void {
       const day = dayOf(now)
       insert.run({ ...credential, token_hash: hash('sha256', token, 'buffer'), day })
@@ -78,7 +77,6 @@ export function openCredentials(db: Db, settings: HostSettings) {
       lapse.run(now)
       forget.run(now - REMEMBERED_MS)
     },
-    /** How many bytes are to be stored if every open credential of the account is used. */
     promisedBytes: (account: number) => promised.get(account)!,
     usedOn: (account: number, now: number) => used.get(account, dayOf(now)) ?? 0,
     nextDay: (now: number) => beginningAfter(dayOf, now),

@@ -16,7 +16,6 @@ export function failure(error: string, code: string) {
   return { success: false, error, code }
 }
 
-/** The answer to a request that was refused (§7). */
 export function refused(c: Context, refusal: Refusal, readings: Readings): Response {
   if (refusal.rate) setRate(c, refusal.rate)
   if (refusal.retryAfterMs !== null)
