@@ -98,8 +98,6 @@ export class AlbumClaims {
   #lease: { askedAt: { wall: number; monotonic: number }; fromMs: number } | null = null
   /** Until when the lease of another process with this id may be that of a process that was killed. Monotonic time. */
   #copiedUntil: number | null = null
-  #lost: AlbumTaken | null = null
-  #told: Reason | null | undefined
 
   constructor(options: ClaimsOptions) {
     this.#options = options
@@ -118,19 +116,9 @@ export class AlbumClaims {
           `the shared store must first tell whether another machine has the albums of this machine: ${inWords(answer.why)}`,
         )
       if (answer.kind !== 'new' && answer.kind !== 'copied') break
-      if (said !== answer.kind) {
-        if (answer.kind === 'new')
-          say(
-            'the shared store is new or was emptied: albumd waits until other machines have told what is theirs',
-            'STORE_NEW',
-          )
-        else
-          say(
-            'an albumd with this state was killed, or works elsewhere with a copy of it: albumd waits for half a minute to tell',
-            'STATE_COPIED',
-          )
-        said = answer.kind
-      }
+      const [line, code] = WAITS[answer.kind]
+      if (said !== answer.kind) say(line, code)
+      said = answer.kind
       await clock.sleep(answer.waitMs + 1, signal)
     }
     this.#renewing = this.#renew()
@@ -148,7 +136,7 @@ export class AlbumClaims {
 
   /** Why nothing may be deleted at this moment, or null. */
   readonly doubt = (): Reason | null => {
-    if (this.#lease === null || this.#lost) return IN_DOUBT
+    if (this.#lease === null) return IN_DOUBT
     const { clock } = this.#options
     const { askedAt, fromMs } = this.#lease
     // The monotonic clock stands still while the machine sleeps, and the wall clock may be set back.
@@ -190,16 +178,17 @@ export class AlbumClaims {
     await this.#renewing
     const { store, machine, process } = this.#options
     this.#lease = null
-    if (!this.#lost && !store.away()) await store.run(LEAVE, KEYS, [machine.id, process])
+    if (!store.away()) await store.run(LEAVE, KEYS, [machine.id, process])
   }
 
   async #renew(): Promise<void> {
     const { signal } = this.#ended
     const { clock, onDoubt, onLost } = this.#options
+    let told: Reason | null | undefined
     for (;;) {
       const doubt = this.doubt()
-      if (doubt !== this.#told) onDoubt(doubt)
-      this.#told = doubt
+      if (doubt !== told) onDoubt(doubt)
+      told = doubt
       this.#pause = new AbortController()
       await clock.sleep(RENEW_MS, AbortSignal.any([signal, this.#pause.signal]))
       if (signal.aborted) return
@@ -232,15 +221,10 @@ export class AlbumClaims {
       const now = clock.monotonic()
       this.#copiedUntil ??= now + waitMs
       if (now < this.#copiedUntil) return { kind, waitMs }
-      return this.#lose(new AlbumTaken('STATE_COPIED', because('state_copied')))
+      return { kind: 'lost', error: new AlbumTaken('STATE_COPIED', because('state_copied')) }
     }
     this.#keep(machine.held().seen, {})
-    return this.#lose(new AlbumTaken('LOCKED', takenBy(answer, clock.wall())))
-  }
-
-  #lose(error: AlbumTaken): Answer {
-    this.#lost = error
-    return { kind: 'lost', error }
+    return { kind: 'lost', error: new AlbumTaken('LOCKED', takenBy(answer, clock.wall())) }
   }
 
   #keep(seen: number, albums: Held['albums']): void {
@@ -265,6 +249,16 @@ export class AlbumClaims {
 }
 
 const KEYS = ['claims']
+const WAITS = {
+  new: [
+    'the shared store is new or was emptied: albumd waits until other machines have told what is theirs',
+    'STORE_NEW',
+  ],
+  copied: [
+    'an albumd with this state was killed, or works elsewhere with a copy of it: albumd waits for half a minute to tell',
+    'STATE_COPIED',
+  ],
+} as const
 const IN_DOUBT = because('claim_in_doubt')
 const OWN = { kind: 'create', mayGo: () => true, ended: async () => {} } as const
 
