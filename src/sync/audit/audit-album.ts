@@ -6,7 +6,7 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import { deliveryOf, isAltering, mayHaveSent } from '../delivered/index.ts'
-import { canBe, changesOf, dimensionsFit, plainName, sizeFits } from '../listing/index.ts'
+import { canBe, dimensionsFit, mayBeNamed, plainName, sizeFits } from '../listing/index.ts'
 
 /** The records that one album's listing is compared with. */
 export type AuditRecords = ReturnType<typeof recordsOf>
@@ -86,13 +86,8 @@ function judgeUnrecorded(
 
 /** Whether names are compared. They are not compared when the host lists all images under names of its own. */
 function namesTell(inPlace: readonly ImageRow[], shown: ReadonlyMap<string, ListedImage>): boolean {
-  const kept = inPlace.filter(image => sameName(image, shown.get(image.remote_id)!))
+  const kept = inPlace.filter(image => mayBeNamed(shown.get(image.remote_id)!, image))
   return kept.length > 0 || inPlace.length < 3
-}
-
-/** Whether the listing shows the image's name, or one that a host may have made of it. */
-function sameName({ name }: ImageRow, { name: listed }: ListedImage): boolean {
-  return listed === undefined || plainName(listed) === plainName(name) || changesOf(name)(listed)
 }
 
 /** How a listing differs from a record. What it does not show, or rounds, is no difference. */
@@ -103,7 +98,7 @@ function differencesOf(
   records: AuditRecords,
 ): Reason[] {
   const differences: Reason[] = []
-  if (names && !sameName(image, listed))
+  if (names && !mayBeNamed(listed, image))
     differences.push(because('name_differs', { listed: listed.name ?? '', name: image.name }))
   if (isAlteredAs(image, listed, records)) return differences
   if (!NO_FIXED_DIMENSIONS.has(image.mime) && !dimensionsFit(listed, image))

@@ -98,9 +98,13 @@ export function canBe(
   picture: Features,
   { names = true, sizes = true }: { names?: boolean; sizes?: boolean } = {},
 ): boolean {
-  if (names && !isNamed(listed, picture)) return false
   const isSize = !sizes || listed.size === undefined || sizeFits(listed.size, picture.size)
-  return dimensionsFit(listed, picture) && isSize
+  return isSize && dimensionsFit(listed, picture) && (!names || mayBeNamed(listed, picture))
+}
+
+/** Whether an image is listed under a picture's name, or under one that a host may have made of it. */
+export function mayBeNamed(listed: ListedImage, { name }: { name: string }): boolean {
+  return isNamed(listed, { name }) || changesOf(name)(listed.name ?? '')
 }
 
 function isNamed({ name: listed }: ListedImage, { name }: { name: string }): boolean {

@@ -20,6 +20,7 @@ export {
   dimensionsFit,
   type Evidence,
   featuresOf,
+  mayBeNamed,
   mostBytes,
   sizeFits,
   sizeProves,

@@ -9,6 +9,8 @@ import { countingMore, listingWith, never, putImage, remoteAlbum } from '../albu
 import { failure, workshopWith } from '../workshop.ts'
 import { albumOf, audit, DAY, found, imageOf, partsOf, withPictures } from './audit-stage.ts'
 
+const NONE = Buffer.alloc(32)
+
 describe('an audit', () => {
   it('finds nothing where all is as recorded, and walks no album of another person beside ours', async () => {
     const workshop = await withPictures()
@@ -78,6 +80,30 @@ describe('an audit', () => {
         album === lost ? failure('gone', 'NOT_FOUND', 'list') : workshop.host.list(album, page, signal),
     })
     expect(await audit(workshop, host)).toMatchObject({ finished: true, skipped: [{ album: 'Photos/a' }] })
+    expect(found(workshop)).toEqual([])
+  })
+
+  it('takes for no foreign image what an upload in doubt may have sent under a name that the host changed', async () => {
+    const workshop = await withPictures()
+    const list = listingWith(workshop.host, page => ({
+      ...page,
+      images: page.images.map(image => ({ ...image, name: image.name!.toLowerCase().replace(' ', '_') })),
+    }))
+    const send: ImageHost['send'] = async (...what) => {
+      await workshop.host.send(...what)
+      return failure('find_out', 'HOST_ANSWER', 'send')
+    }
+    const fetchDelivered: ImageHost['fetchDelivered'] = async () => ({
+      ok: true,
+      status: 404,
+      size: 0,
+      sha256: NONE,
+    })
+    const host = hostWith(workshop.host, { list, send, fetchDelivered })
+    workshop.write('a/My Photo.png', png(7, 7).bytes)
+    await workshop.pass({ host })
+    expect(workshop.synced.journal.openUploads()).toHaveLength(1)
+    await audit(workshop, host)
     expect(found(workshop)).toEqual([])
   })
 
