@@ -126,11 +126,4 @@ describe('an animated PNG', () => {
     expect(await verdictOf(walkPng, two, further(2))).toMatchObject(missing('cut', 'IEND'))
     expect(await verdictOf(walkPng, two)).toMatchObject(missing('cut', 'IEND'))
   })
-
-  test('that an editor shortened announces more', async () => {
-    const three = bytes(start, chunk('acTL', be32(3), be32(0)), control(0), pixels)
-    const announced = { kind: 'odd', code: 'announced', part: 'last frame' }
-    expect(await verdictOf(walkPng, three, IEND)).toMatchObject(announced)
-    expect(await verdictOf(walkPng, three)).toMatchObject(missing('cut', 'IEND'))
-  })
 })

@@ -226,12 +226,3 @@ describe.each([
     expect(await verdictOf(walkTiff, file)).toEqual(CLOSED)
   }, 20_000)
 })
-
-test('a BigTIFF is walked likewise', async () => {
-  const u64 = (value: number) => bytes(le32(value), le32(0))
-  const entry64 = (tag: number, value: number) => bytes(le16(tag), le16(16), u64(1), u64(value))
-  const file = bytes('II+\0', le16(8), le16(0), u64(16), u64(2), entry64(273, 72), entry64(279, 30), u64(0))
-  expect(await verdictOf(walkTiff, file, Buffer.alloc(30, 5))).toEqual(CLOSED)
-  expect(await verdictOf(walkTiff, file, Buffer.alloc(29, 5))).toMatchObject(missing('cut', 'strip 1'))
-  expect(await verdictOf(walkTiff, file.subarray(0, 70))).toMatchObject(missing('cut', 'directory 1'))
-})

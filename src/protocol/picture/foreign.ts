@@ -9,6 +9,7 @@ const FOREIGN = {
   RAW: /^(?:II\*\0.{4}CR\x02|.{4}ftypcrx |FUJIFILMCCD-RAW|IIR[OS]|MMOR|IIU\0)/s,
   'JPEG 2000': /^(?:\0\0\0\x0cjP {2}\r\n\x87\n|\xffO\xffQ)/,
   'JPEG XL': /^(?:\0\0\0\x0cJXL \r\n\x87\n|\xff\n)/,
+  BigTIFF: /^(?:II\+\0|MM\0\+)/,
   cursor: /^\0\0\x02\0(?!\0\0).\0/s,
   gzip: /^\x1f\x8b\x08/,
   PDF: /^%PDF-/,

@@ -57,7 +57,7 @@ const KINDS: Readonly<Record<Format, Kind>> = {
   svg: { walk: walkSvg },
   // The marker 0xF7 would begin a JPEG-LS, which §4.3 does not list.
   jpeg: { begins: /^\xff\xd8\xff(?!\xf7)/, walk: walkJpeg, own: true },
-  tiff: { begins: /^(?:II[*+]\0|MM\0[*+])/, walk: walkTiff, own: true },
+  tiff: { begins: /^(?:II\*\0|MM\0\*)/, walk: walkTiff, own: true },
   // Byte 14 states the length of the picture header. It is one of eight numbers.
   bmp: { begins: /^BM.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0{3}/s, walk: walkBmp, own: true },
 }

@@ -21,26 +21,19 @@ interface Seen {
   /** The pixels inflate to their end, whose check sum is right; asked once, where there is a doubt. */
   areWhole?: boolean
   isAnimated: boolean
-  /** Frames that are announced and have not begun. */
-  lacking: number
 }
 
 /** A PNG consists of chunks, each with a check sum, and ends with the chunk IEND. */
 export const walkPng: Walk = async function* (reader) {
-  const seen: Seen = { pixels: 0, isAnimated: false, lacking: 0 }
+  const seen: Seen = { pixels: 0, isAnimated: false }
   for (let at = SIGNATURE; ; ) {
     const chunk = await chunkAt(reader, at)
     if (!chunk) return yield await noChunk(reader, at, seen)
     const { type, to } = chunk
-    if (type === 'acTL') {
-      seen.isAnimated = true
-      seen.lacking += (await reader.bytes(at + CHUNK_HEAD, 4))?.readUInt32BE(0) ?? 0
-    }
-    if (type === 'fcTL') seen.lacking--
+    if (type === 'acTL') seen.isAnimated = true
     if (type === 'IDAT') seen.pixels ||= at
     const part: Part = { role: roleOf(type), name: type, from: at, to, by: 'checksum' }
-    const code = await flawOf(reader, part, seen)
-    yield flawed(part, code, code === 'announced' ? 'last frame' : `chunk ${type}`)
+    yield flawed(part, await flawOf(reader, part, seen), `chunk ${type}`)
     if (type === 'IEND') return yield* walkRest(reader, to)
     at = to
   }
@@ -53,8 +46,7 @@ async function flawOf(
 ): Promise<FlawCode | null> {
   const right = await hasRightSum(reader, from, to)
   if (right === null) return 'cut'
-  if (right && role === 'end') return seen.pixels > 0 ? (seen.lacking > 0 ? 'announced' : null) : 'no_pixels'
-  if (right) return null
+  if (right) return role === 'end' && seen.pixels === 0 ? 'no_pixels' : null
   if (role === 'image') return name === 'IDAT' && (await areWhole(reader, seen)) ? 'one_checksum' : 'checksum'
   // Programs show a picture whose metadata are broken, and so will stay; zeros say that a writer is still to come.
   const { row } = await new Zeros().within(reader, from, to)

@@ -1,23 +1,19 @@
 import type { ByteReader } from '../byte-reader.ts'
 import type { FlawCode, Stated } from './part.ts'
 
-/** How a TIFF is laid out (TIFF 6.0, section 2), and a BigTIFF, which may be larger than 4 GiB: bytes of a pointer, of the number
- * of entries, and of an entry; and where the values are in an entry. */
-const CLASSIC = { pointer: 4, count: 2, entry: 12, valueAt: 8 }
-const BIG = { pointer: 8, count: 8, entry: 20, valueAt: 12 }
-/** The version number in the header of a BigTIFF. A classic TIFF has 42. */
-const BIG_VERSION = 43
-/** Bytes of BigTIFF's header, the longer one. */
-const HEADER = 16
+/** Bytes of the header, of a pointer, of the number of entries, and of an entry; and where an entry has its values (TIFF 6.0,
+ * section 2). */
+export const HEADER = 8
+const [POINTER, COUNT, ENTRY, VALUE_AT] = [4, 2, 12, 8]
 
 const ORIENTATION = 274
 const THUMBNAIL_AT = 513
 const THUMBNAIL_LENGTH = 514
 
-/** The types of whole numbers (TIFF 6.0, section 2; SubIFDs; BigTIFF). */
-const WHOLE = new Set([1, 3, 4, 8, 9, 13, 16, 17, 18])
+/** The types of whole numbers (TIFF 6.0, section 2; SubIFDs). */
+const WHOLE = new Set([1, 3, 4, 8, 9, 13])
 /** Bytes of one value, by the number of its type. 0: there is no such type. */
-const BYTES_OF_TYPE = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
+const BYTES_OF_TYPE = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4]
 
 /** So many entries and numbers are read in all, because a file may be crafted to take long. */
 const MOST_READ = 300_000
@@ -34,8 +30,9 @@ export interface Directory {
   /** The entries that were asked for, by their tags. */
   entries: Map<number, Entry>
   count: number
-  /** The offset behind the entries. The pointer to the next directory follows. */
+  /** The offset behind the entries, and behind the pointer to the next directory, which follows. */
   end: number
+  to: number
   /** The offset of the next directory. 0: there is none. */
   next: number
   /** The first thing that is wrong with an entry. */
@@ -48,7 +45,6 @@ export class Tiff {
   /** Where the TIFF begins in the file. All pointers in the TIFF count from this offset. */
   readonly #start: number
   readonly #isLittle: boolean
-  readonly #layout: typeof CLASSIC
   #left = MOST_READ
   /** The offset of the first directory. 0: the header names none. */
   readonly first: number
@@ -63,42 +59,33 @@ export class Tiff {
     this.#reader = reader
     this.#start = start
     this.#isLittle = header[0] === 0x49
-    this.#layout = this.uint(header, 2, 2) === BIG_VERSION ? BIG : CLASSIC
-    // The pointer stands at a multiple of its length.
-    this.first = this.#pointer(header, this.#layout.pointer)
-  }
-
-  /** Bytes of a pointer. */
-  get pointer(): number {
-    return this.#layout.pointer
+    this.first = this.#pointer(header, HEADER - POINTER)
   }
 
   /** The directory at this offset, with its entries for these tags. Without any when the file ends before it. */
   async directory(at: number, tags: readonly number[]): Promise<Directory> {
-    const { count, entry, pointer } = this.#layout
-    const head = at > 0 ? await this.#reader.bytes(at, count) : null
-    const number = head ? this.uint(head, 0, count) : 1
-    const end = at + count + number * entry
-    const found: Directory = { entries: new Map(), count: number, end, next: 0 }
+    const head = at > 0 ? await this.#reader.bytes(at, COUNT) : null
+    const count = head ? this.uint(head, 0, COUNT) : 1
+    const end = at + COUNT + count * ENTRY
+    const found: Directory = { entries: new Map(), count, end, to: end + POINTER, next: 0 }
     // Some writers leave out the pointer to the next directory behind the last one, at the file's end.
-    if (end + pointer > this.#reader.size && end !== this.#reader.size) found.flaw = { code: 'cut' }
-    for (let offset = at + count; head && offset < end && this.#left-- > 0; offset += entry) {
-      const read = await this.#reader.bytes(offset, entry)
+    if (found.to > this.#reader.size && end !== this.#reader.size) found.flaw = { code: 'cut' }
+    for (let offset = at + COUNT; head && offset < end && this.#left-- > 0; offset += ENTRY) {
+      const read = await this.#reader.bytes(offset, ENTRY)
       if (read === null) break
       this.#take(read, offset, tags, found)
     }
-    const next = head && (await this.#reader.bytes(end, pointer))
+    const next = head && (await this.#reader.bytes(end, POINTER))
     if (next) found.next = this.#pointer(next, 0)
     return found
   }
 
   #take(read: Buffer, offset: number, tags: readonly number[], found: Directory): void {
-    const { pointer, valueAt } = this.#layout
     const [tag, type] = [this.uint(read, 0, 2), this.uint(read, 2, 2)]
-    const values = { count: this.uint(read, 4, pointer), bytes: BYTES_OF_TYPE[type] ?? 0 }
+    const values = { count: this.uint(read, 4, 4), bytes: BYTES_OF_TYPE[type] ?? 0 }
     const length = values.count * values.bytes
     // When the values fit into the entry, they stand in it. Otherwise the entry holds a pointer to them.
-    const at = length <= pointer ? offset + valueAt : this.#start + this.uint(read, valueAt, pointer)
+    const at = length <= POINTER ? offset + VALUE_AT : this.#start + this.uint(read, VALUE_AT, POINTER)
     if (tag + type + values.count === 0) found.flaw ??= { code: 'unwritten', at: offset }
     const { size } = this.#reader
     if (at + length > size) found.flaw ??= { code: 'cut', part: `tag ${tag}`, at: size }
@@ -127,13 +114,12 @@ export class Tiff {
 
   /** The offset of the directory that a pointer names. 0: the pointer names none. */
   #pointer(bytes: Buffer, at: number): number {
-    const directory = this.uint(bytes, at, this.#layout.pointer)
+    const directory = this.uint(bytes, at, POINTER)
     return directory && this.#start + directory
   }
 
-  /** An unsigned number of 1, 2, 4 or 8 bytes. */
+  /** An unsigned number of 1, 2 or 4 bytes. */
   uint(bytes: Buffer, at: number, length: number): number {
-    if (length === 8) return Number(this.#isLittle ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at))
     return this.#isLittle ? bytes.readUIntLE(at, length) : bytes.readUIntBE(at, length)
   }
 }

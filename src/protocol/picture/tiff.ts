@@ -1,6 +1,6 @@
 import { ByteReader, PAGE } from '../byte-reader.ts'
 import { flawed, type Part, type Walk } from './part.ts'
-import { type Directory, Tiff } from './tiff-directories.ts'
+import { type Directory, HEADER, Tiff } from './tiff-directories.ts'
 import { endOfZeros, ROOM, Zeros } from './zeros.ts'
 
 const WIDTH = 256
@@ -31,8 +31,8 @@ const NOTHING_BELOW = 2 ** 32 - 1
 export const walkTiff: Walk = async function* (reader) {
   const { size } = reader
   const tiff = await Tiff.at(reader)
-  const header: Part = { role: 'header', name: 'header', from: 0, to: 8 }
-  yield flawed(header, tiff ? tiff.first === 0 && 'unwritten' : 'cut', header.name, tiff?.pointer ?? size)
+  const header: Part = { role: 'header', name: 'header', from: 0, to: HEADER }
+  yield flawed(header, tiff ? tiff.first === 0 && 'unwritten' : 'cut', header.name, tiff ? HEADER / 2 : size)
   if (!tiff?.first) return
   const pixels = new Pixels(reader, tiff)
   // The loop visits those that are added meanwhile, too.
@@ -44,12 +44,7 @@ export const walkTiff: Walk = async function* (reader) {
   for (const at of directories) {
     const directory = await tiff.directory(at, TAGS)
     const numbers = await tiff.numbers(directory, NUMBERS)
-    const part: Part = {
-      role: 'index',
-      name: `directory ${++count}`,
-      from: at,
-      to: directory.end + tiff.pointer,
-    }
+    const part: Part = { role: 'index', name: `directory ${++count}`, from: at, to: directory.to }
     if (count === 1) {
       const [width, height] = [numbers.get(WIDTH), numbers.get(HEIGHT)]
       const isRaw = numbers.has(DNG_VERSION)

@@ -4,7 +4,7 @@ import type { ByteSource } from '../../../src/protocol/byte-reader.ts'
 import { imageData } from '../../../src/protocol/picture/image-data.ts'
 import { inspectPicture, readPicture } from '../../../src/protocol/picture/picture.ts'
 import { png } from '../../pictures.ts'
-import { be16, be32, bytes, frame, jpeg, le16, le32 } from '../../protocol/bytes.ts'
+import { be16, bytes, frame, jpeg, le16, le32 } from '../../protocol/bytes.ts'
 import { SparseSource } from '../../protocol/sources.ts'
 import { must, type Target } from './target.ts'
 
@@ -24,7 +24,7 @@ export const pictures: Target = {
   words: [
     '\x89PNG\r\n\x1a\n', 'IHDR', 'IDAT', 'fdAT', 'IEND', '\xae\x42\x60\x82', 'GIF89a', '\x21\xfe', '\x2c',
     '\x3b', 'RIFF', 'WEBP', 'VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANMF', 'EXIF', 'BM', '\x28\0\0\0', '\0\0\x01\0',
-    'II*\0', 'MM\0*', 'II+\0\x08\0\0\0', 'MM\0+\0\x08\0\0', '\x4a\x01\x04\0', '\x11\x01\x04\0',
+    'II*\0', 'MM\0*', '\x4a\x01\x04\0', '\x11\x01\x04\0',
     '\x17\x01\x04\0', '\xff\xd8\xff', '\xff\xe1', '\xff\xe2', '\xff\xc0', '\xff\xda', '\xff\xd9', '\xff\xff',
     'Exif\0\0', 'MPF\0', 'MotionPhoto', '<svg', '</svg>', '<svg xmlns:a="b"', '/>', '<!--', '-->', '<![CDATA[',
     ']]>', '<?xml', '?>', '<!DOCTYPE svg [', ']>', '<!ENTITY', ' width="', ' viewBox="0 0 1 1"', '\xef\xbb\xbf',
@@ -55,7 +55,6 @@ export const pictures: Target = {
         'II*\0', le32(8), le16(5), tag(256, 4, 4), tag(257, 4, 4), tag(273, 4, 74), tag(279, 4, 16),
         tag(330, 4, 8), le32(0), Buffer.alloc(16, 7)
       ),
-      bytes('MM\0+', be16(8), be16(0), be32(0), be32(16), be32(0), be32(0), Buffer.alloc(20, 1)),
       // biome-ignore format: bytes.
       bytes(le16(0), le16(1), le16(1), 16, 16, 0, 0, le16(1), le16(32), le32(8), le32(22), Buffer.alloc(8, 3)),
       // biome-ignore format: bytes.
