@@ -1,11 +1,11 @@
-import type { ByteSource } from '../../protocol/byte-reader.ts'
+import type { ByteSource, Size } from '../../protocol/byte-reader.ts'
 import { formatOfMime } from '../../protocol/formats.ts'
 import { likeness, pictureReader } from '../../protocol/likeness/likeness.ts'
 import type { ImageData } from '../../protocol/picture/image-data.ts'
 import { readData } from '../../protocol/picture/image-data.ts'
-import { readPicture } from '../../protocol/picture/picture.ts'
-import { deliveryOf } from '../../sync/delivered/index.ts'
-import { dimensionsFit, featuresOf } from '../../sync/listing/index.ts'
+import { type Picture, readPicture } from '../../protocol/picture/picture.ts'
+import { deliveryOf, isAltering } from '../../sync/delivered/index.ts'
+import { dimensionsFit } from '../../sync/listing/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Alteration, Given, ImageRow } from '../../synced/tables/images.ts'
 import type { Delivery } from '../../synced/tables/meta.ts'
@@ -22,12 +22,12 @@ export function recordedImage(synced: Synced, image: ImageRow): RecordedImage {
 
 /** Whether something else than the recorded bytes can be the picture. */
 export function mayBeAltered({ data, delivery }: RecordedImage): boolean {
-  return data !== null || delivery === 'packed anew' || delivery === 'encoded anew'
+  return data !== null || isAltering(delivery)
 }
 
 /** How the host has altered the picture that it delivers; null: it is another, as far as can be told. Image data and pixels
- * prove the picture. Where they do not, and the host is known to pack or encode pictures of this type anew, its own record of the
- * image and the dimensions tell. */
+ * prove the picture. Where they do not, and the host is known to alter pictures of this type, its own record of the image and the
+ * dimensions tell. */
 export async function alterationOf(
   { data, delivery, mime, proof, width, height }: RecordedImage,
   delivered: ByteSource,
@@ -40,10 +40,24 @@ export async function alterationOf(
   const turned = isKept ? await isTurned(own!, delivered, format!) : 0
   if (like === 'data') return { how: 'stripped', turned }
   if (like === 'pixels') return { how: 'packed', turned }
-  if ((delivery !== 'packed anew' && delivery !== 'encoded anew') || proof === 'none') return null
+  const isOther = delivery === 'without metadata' && like !== null
+  if (!isAltering(delivery) || isOther || proof === 'none') return null
   const picture = await readPicture(delivered)
-  if (!picture || width === null || !dimensionsFit({ width, height }, featuresOf(picture))) return null
+  if (!picture || width === null || height === null || !isShapedAs(picture, { width, height, mime }))
+    return null
   return isKept ? { how: 'packed', turned } : { how: 'encoded', turned: 0 }
+}
+
+/** Whether a picture has the dimensions of what was sent, or smaller ones in the same proportion. A host may turn a picture as
+ * EXIF says, and shrink a large one. */
+function isShapedAs(picture: Picture, sent: Size & { mime: string }): boolean {
+  if (dimensionsFit(picture, sent)) return true
+  const { width, height } = picture
+  if (width === null || height === null || width * height >= sent.width * sent.height) return false
+  const off = (one: number, other: number) => Math.abs(width * other - height * one)
+  return (
+    Math.min(off(sent.width, sent.height), off(sent.height, sent.width)) <= Math.max(sent.width, sent.height)
+  )
 }
 
 /** Whether the picture is to be turned, and what is delivered does not say so any more. */

@@ -9,7 +9,7 @@ import { daemonHere, startAlbumd } from '../stage/process.ts'
 import { QUICK, type Stage, setStage } from '../stage/stage.ts'
 
 const PHOTOS = [1, 2, 3, 4].map(photo)
-type Kind = 'strip' | 'pack' | 'encode'
+type Kind = 'strip' | 'pack' | 'encode' | 'turn' | 'shrink'
 const madeBy = (kind: Kind) => (sent: Buffer) => PHOTOS.find(photo => photo.sent.equals(sent))?.[kind] ?? sent
 
 /** Four photos on a host that alters them so. */
@@ -51,6 +51,8 @@ it.each([
   ['strip', 0, { stripped: 4, turned: 4, packed: 0, encoded: 0 }],
   ['pack', 0, { stripped: 0, turned: 4, packed: 4, encoded: 0 }],
   ['encode', 3, { stripped: 0, turned: 0, packed: 0, encoded: 4 }],
+  ['turn', 3, { stripped: 0, turned: 0, packed: 0, encoded: 4 }],
+  ['shrink', 3, { stripped: 0, turned: 0, packed: 0, encoded: 4 }],
 ] as const)('what a host has altered (%s) is restored, and counts as mirrored', async (kind, code, how) => {
   const stage = await photosOn(kind)
   const [back, again] = [join(stage.home, 'back'), join(stage.home, 'again')]

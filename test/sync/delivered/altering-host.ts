@@ -14,6 +14,8 @@ export function photo(seed: number) {
     strip: drawn({ seed }),
     pack: drawn({ seed, tables: RECODED, isRecoded: true }),
     encode: drawn({ seed: seed + 1000, before: tables }),
+    turn: drawn({ seed: seed + 2000, width: 120, height: 160 }),
+    shrink: drawn({ seed: seed + 3000, width: 80, height: 60 }),
   }
 }
 
