@@ -4,11 +4,12 @@ import { type Kits, World } from './engine/world.ts'
 import { drawBroad, keptHistory } from './histories/broad.ts'
 import { drawHistory, type History } from './histories/history.ts'
 import { drawPast } from './histories/past.ts'
-import { isBroad, isOfMachines, isPast, seedOfKind } from './histories/seeds.ts'
+import { isAltering, isBroad, isOfMachines, isPast, seedOfKind } from './histories/seeds.ts'
 import { drawSlip, isSlip } from './histories/slips.ts'
 import { openHostKit } from './host/host-kit.ts'
 import { mustConverge } from './judges/convergence.ts'
 import { mustDoAsSaid } from './judges/dry-run-judge.ts'
+import { mustRestore } from './judges/moments.ts'
 import type { Violation } from './judges/oracle.ts'
 import { drawMachines, keptMachines, type MachinesHistory } from './machines/machines-history.ts'
 import { playMachines } from './machines/play-machines.ts'
@@ -143,6 +144,7 @@ export async function playOnce(history: History, kits: Kits, log: string[] | nul
     if (oracle.violation) break
   }
   if (!oracle.violation) await mustConverge(world, history.pauses.length)
+  if (isAltering(history.seed)) await mustRestore(world)
   world.moments.mustComeBack()
   oracle.secrecy.records()
   return { violation: oracle.violation, steps: world.passes.steps, seen: world.sights.seen }

@@ -111,7 +111,8 @@ function readableFile(disk: VirtualDisk, path: string): FileNode {
 /** By what gives its bytes: the path that a picture was opened at, and when. */
 export type Sources = WeakMap<OpenPicture['chunks'], { path: string; openedAt: number }>
 
-/** Opens as the real opener does. `pause`: time passes. `inMemory`: bytes are read once. `endings`: they show their end. */
+/** Opens as the real opener does. `pause`: time passes. `inMemory`: bytes are read once. `endings`: they show their end.
+ * `alters`: the host may take metadata away. */
 export function openerFor(
   disk: VirtualDisk,
   wall: () => number,

@@ -1,12 +1,11 @@
-import { hash } from 'node:crypto'
-import type { PictureReader } from '../../../src/protocol/likeness/likeness.ts'
 import type { Verdict } from '../../../src/protocol/picture/part.ts'
 import type { Picture } from '../../../src/protocol/picture/picture.ts'
 
-/** Pictures of a few bytes, read by a function of their own: what is simulated is who has which, not formats. */
+/** Pictures of a few bytes, read by a function of their own: what is simulated is who has which, not formats. Where two of
+ * them are compared, each stands for a real one (`real-picture.ts`). */
 export interface TinyPicture {
-  /** A JPEG is one that EXIF turns. */
-  format: 'gif' | 'svg' | 'jpg'
+  /** jpg: a JPEG that EXIF turns. jpe: any other. */
+  format: 'gif' | 'svg' | 'jpg' | 'jpe'
   width: number
   height: number
   /** Tells it from others. */
@@ -79,6 +78,7 @@ export function readTiny(bytes: Uint8Array): Picture | null {
   if (format === 'svg') return { format, mime: 'image/svg+xml', width: null, height: null }
   const size = { width: buffer.readUInt16LE(4), height: buffer.readUInt16LE(6) }
   if (format === 'jpg') return { format: 'jpeg', mime: 'image/jpeg', ...size, turned: true }
+  if (format === 'jpe') return { format: 'jpeg', mime: 'image/jpeg', ...size }
   return format === 'gif' ? { format, mime: 'image/gif', ...size } : null
 }
 
@@ -97,23 +97,4 @@ function buffer16(bytes: Buffer, at: number): number {
 /** Whether a picture of so many bytes has nothing but its head. */
 export function isBare(size: number): boolean {
   return size <= HEAD
-}
-
-/** What a host delivers that takes away what stands behind the head, or that encodes anew. */
-export function altered(bytes: Buffer, how: 'strip' | 'encode' | null): Buffer {
-  if (how === null || readTiny(bytes) === null) return bytes
-  const head = Buffer.from(bytes.subarray(0, HEAD))
-  if (how === 'encode') head.writeUInt32LE(~head.readUInt32LE(8) >>> 0, 8)
-  return head
-}
-
-/** Its head is what makes it; what stands behind is metadata. An SVG is told by its bytes alone. */
-export const tinyReader: PictureReader = {
-  async data(format, source) {
-    const head = await source.read(0, HEAD)
-    const isIt = format !== 'svg' && readTiny(head)?.format === format
-    const bare = isBare(source.size)
-    return isIt ? { sum: hash('sha256', head, 'buffer'), facts: { trailer: 0 }, bare } : null
-  },
-  pixels: async () => null,
 }

@@ -11,7 +11,8 @@ import { IncompletePictures } from '../../../src/sync/uploads/incomplete-picture
 import { RecoveryPace } from '../../../src/sync/uploads/recovery.ts'
 import type { Synced } from '../../../src/synced/synced.ts'
 import { diskFor, openerFor } from '../disk/disk-port.ts'
-import { tinyReader } from '../disk/tiny-picture.ts'
+import { tinyReader } from '../disk/real-picture.ts'
+import { isAltering } from '../histories/seeds.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
 import { HostPort } from '../host/host-port.ts'
 import type { Life } from './virtual-clock.ts'
@@ -63,7 +64,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       () => random.chance(0.5),
       sources,
       history.setting.endings,
-      host.variations.alters !== null,
+      host.variations.alters !== null || isAltering(history.seed),
     ),
     running,
     ...settingsOf(world),

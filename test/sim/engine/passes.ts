@@ -14,6 +14,7 @@ import type { Action } from '../histories/history.ts'
 import { isOpen, openFor } from '../histories/setting.ts'
 import { believeGone } from '../judges/ignore-judge.ts'
 import type { Oracle } from '../judges/oracle.ts'
+import { RefusalJudge } from '../judges/upload-judge.ts'
 import { mustTellTruth } from '../judges/waits-judge.ts'
 import { ACTIONS } from '../people/actions.ts'
 import { HOST_ACTIONS } from '../people/host-actions.ts'
@@ -95,14 +96,16 @@ export class Passes {
     const paused = world.pausing.holdsAt(world.machine.wall())
     this.#mindHours(life, ended.signal)
     const asked = world.host.askedInAll()
+    const refusals = new RefusalJudge(world)
     const due = world.oracle.quota.due()
     const work = runPass(world.parts!, {
       mirrors: prunes ? world.mirrors.map(mirror => ({ ...mirror, pruneIgnored: true })) : world.mirrors,
       interruption,
       scopeOf: ({ folder }) => (scopes === 'everything' ? scopes : (scopes.get(folder) ?? [])),
-      task: this.#taskOfPass(),
+      task: refusals.of(this.#taskOfPass()),
     })
     const report = await drive(work, life, world.time, world.oracle)
+    refusals.judge()
     ended.abort(ENDED)
     world.oracle.secrecy.failures(report?.stopped ?? [])
     if (report?.stopped.some(({ code }) => code === 'DAILY_LIMIT_REACHED')) world.oracle.quota.stopped(due)

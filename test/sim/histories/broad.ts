@@ -3,12 +3,12 @@ import { type Action, byTime, drawHistory, type History } from './history.ts'
 import { ALL_KEPT } from './kept-histories.ts'
 import { KEPT_LATER } from './kept-later.ts'
 import { Random } from './random.ts'
-import { isReal } from './seeds.ts'
+import { isAltering, isReal } from './seeds.ts'
 import { DELETIONS } from './seldom/deletions.ts'
 import { DISKS } from './seldom/disks.ts'
 import { LOSSES } from './seldom/losses.ts'
 import { UPLOADS } from './seldom/uploads.ts'
-import { drawReal } from './variations.ts'
+import { drawAltering, drawReal } from './variations.ts'
 
 /** Histories that bring about what chance draws seldom (`reach/states.ts`). */
 export const SELDOM: readonly History[] = [...UPLOADS, ...LOSSES, ...DELETIONS, ...DISKS]
@@ -70,9 +70,11 @@ export function drawBroad(seed: number): History {
   const more = drawn.actions.slice(0, 3).map(action => ({ ...action, pass: action.pass % passes }))
   const real = isReal(seed) ? new Random(seed, 15) : null
   const rolling = new Random(seed, 18)
+  const altering = isAltering(seed) ? new Random(seed, 19) : null
   const variations = {
     ...kept.variations,
     ...(real && drawReal(real, new Random(seed, 16), new Random(seed, 17), rolling)),
+    ...(altering && drawAltering(altering)),
   }
   // What is used comes free only after a day.
   const pause = (usual: number) => (variations.rollingQuota ? rolling.pick([usual, 7 * HOUR_MS]) : usual)
@@ -102,6 +104,16 @@ export function drawBroad(seed: number): History {
       ...(random.chance(0.3) ? more : []),
       ...(real?.chance(0.5) ? [fault()] : []),
       ...(variations.rollingQuota ? [quota()] : []),
+      ...(altering ? drawComparing(altering, passes) : []),
     ].sort(byTime),
   }
+}
+
+/** What has albumd compare pictures with images: a lost state, an audit, and a deletion after them. */
+function drawComparing(random: Random, passes: number): Action[] {
+  const draw = (odds: number, kind: Action['kind']): Action[] => {
+    const action = { pass: random.below(passes), step: 0, kind, a: random.next(), b: random.next() }
+    return random.chance(odds) ? [action] : []
+  }
+  return [...draw(0.5, 'loseState'), ...draw(0.3, 'audit'), ...draw(0.5, 'remove'), ...draw(0.3, 'add')]
 }

@@ -54,7 +54,14 @@ export type ActionKind =
 
 /** Of scenes alone, and of kept histories alone. */
 type SceneKind = 'fillFolder' | 'emptyFolder' | 'bringBack' | 'removeSome' | 'discardMany' | 'approveMany'
-type KeptKind = 'saveCopy' | 'takeAside' | 'olderCopy' | 'beginRestore' | 'endRestore' | 'planGrows'
+type KeptKind =
+  | 'saveCopy'
+  | 'takeAside'
+  | 'olderCopy'
+  | 'beginRestore'
+  | 'endRestore'
+  | 'restoreDelivered'
+  | 'planGrows'
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */
 export interface Action {

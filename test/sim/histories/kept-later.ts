@@ -18,6 +18,22 @@ export const KEPT_LATER: readonly History[] = [
       at(1, 'add', 16, 2), at(1, 'add', 32, 3), at(1, 'quota', 2), at(2, 'add', 48, 4), at(2, 'add', 65, 5),
       at(6, 'add', 81, 6),
     ] },
+  // The host refuses a format, in the words of HTTP or in its own, and takes a picture of another one.
+  ...(['UNSUPPORTED_MEDIA_TYPE', 'FORMAT_NOT_SUPPORTED'] as const).map((code, number) => ({
+    ...THREE,
+    seed: 1_000_000_470 + number,
+    variations: { ...PLAIN, refuses: { mime: 'image/gif', at: 'send' as const, code, status: [415, 400][number]! } },
+    files: [[32, 1], [48, 4], [16, 2], [0, 3]] as History['files'],
+    actions: [at(1, 'add', 1, 6)],
+  })),
+  // A picture is deleted, and a restore brings back what the host delivers in its place: without metadata, or encoded anew.
+  ...(['strip', 'encode'] as const).map((alters, number) => ({
+    ...THREE,
+    seed: 1_000_000_460 + number,
+    variations: { ...PLAIN, alters },
+    graceMs: 600_000,
+    actions: [at(1, 'remove'), at(2, 'restoreDelivered')],
+  })),
   // A picture changes, and its image keeps its id: the host says so, the answer is lost, or addresses tell no id.
   ...([['id'], ['id', FAULT.sendLost], ['other', FAULT.sendLost]] as const).map(([delivery, fault], number) => ({
     ...HOURLY,

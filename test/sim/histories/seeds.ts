@@ -33,10 +33,13 @@ export const PAST = 1_100_000_000
 /** From here on they are broad, and the host differs in what hosts that run in the open differ in. */
 export const REAL = 1_500_000_000
 
-export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, BROAD, MACHINES, REAL]
+/** From here on the host also makes something else of pictures, or refuses a format. */
+export const ALTERING = 2_000_000_000
+
+export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, BROAD, MACHINES, REAL, ALTERING]
 
 /** How often each comes. The sum is a prime, because other choices also hang on what is left when a seed is divided. */
-const TURNS = [1, 1, 2, 2, 3, 26, 2, 6].flatMap((times, kind) =>
+const TURNS = [1, 1, 2, 2, 3, 26, 2, 3, 3].flatMap((times, kind) =>
   Array.from({ length: times }, () => KINDS[kind]!),
 )
 
@@ -63,4 +66,8 @@ export function isOfMachines(seed: number): boolean {
 
 export function isPast(seed: number): boolean {
   return seed >= PAST && seed < REAL
+}
+
+export function isAltering(seed: number): boolean {
+  return seed >= ALTERING
 }

@@ -1,6 +1,8 @@
 import { OWN_READINGS } from '../../../src/host/decisions.ts'
 import type { ErrorCode } from '../../../src/protocol/errors.ts'
 import { CREDENTIAL_LIFETIME_MS } from '../../../src/protocol/limits.ts'
+import type { Alteration } from '../host/alterations.ts'
+import { REFUSALS, type RefusedFormat } from '../host/refused-format.ts'
 import type { Action, ActionKind } from './history.ts'
 import type { Random } from './random.ts'
 
@@ -56,8 +58,12 @@ export interface Variations {
   promises: 'received' | 'declared' | 'kept' | null
   /** How the host answers the deletion of an image that is gone; null: as §4.5 says. */
   goneAs: { code: string; status: number } | null
-  /** What the host delivers in the place of a picture: its head alone, which makes it, or another head. */
-  alters: 'strip' | 'encode' | null
+  /** What the host delivers in the place of a picture; null: the picture. */
+  alters: Alteration | null
+  /** The host lists the sizes of what it delivers. */
+  listsAltered: boolean
+  /** What the host takes no pictures of. */
+  refuses: RefusedFormat | null
   /** An album that the host does not know is the root. */
   strays: boolean
   /** A picture goes into the image of its name that is there, which keeps its id. */
@@ -91,6 +97,8 @@ export const PLAIN: Variations = {
   promises: null,
   goneAs: null,
   alters: null,
+  listsAltered: false,
+  refuses: null,
   strays: false,
   keepsIds: false,
   renames: null,
@@ -121,6 +129,8 @@ export function drawVariations(random: Random): Variations {
     promises: null,
     goneAs: null,
     alters: null,
+    listsAltered: false,
+    refuses: null,
     strays: false,
     keepsIds: false,
     renames: null,
@@ -157,6 +167,29 @@ export function drawReal(
     alters: another.chance(0.3) ? another.pick(['strip', 'encode'] as const) : null,
     renames: third.pick([null, null, 'lower', 'masked', 'numbered'] as const),
     rollingQuota: fourth.chance(0.2),
+  }
+}
+
+/** Hosts that make something else of pictures, or refuse some. */
+export function drawAltering(random: Random): Partial<Variations> {
+  const mime = random.pick(['image/gif', 'image/jpeg', 'image/svg+xml'])
+  const refusal = random.pick(REFUSALS)
+  // Another size means an edit where nobody knows what is delivered.
+  const listsAltered = random.chance(0.3)
+  return {
+    alters: random.pick([
+      'pack',
+      'pack',
+      'turn',
+      'turn',
+      'shrink',
+      'shrink',
+      'strip',
+      'encode',
+      null,
+    ] as const),
+    ...(listsAltered && { listsAltered, namesBase: true, delivery: 'id' }),
+    refuses: random.chance(0.3) ? { mime, ...refusal } : null,
   }
 }
 

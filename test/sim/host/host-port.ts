@@ -21,13 +21,14 @@ import {
   PictureChanged,
 } from '../../../src/remote/host.ts'
 import { because, said } from '../../../src/words/reasons.ts'
-import { altered } from '../disk/tiny-picture.ts'
 import { hashOf } from '../disk/tree.ts'
 import type { Life } from '../engine/virtual-clock.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
 import type { TakeBack, Watch } from '../judges/facts.ts'
 import { SECRET } from '../judges/secrecy.ts'
+import { altered } from './alterations.ts'
 import type { Actor } from './host-truth.ts'
+import { OwnRefusal } from './refused-format.ts'
 import type { VirtualHost } from './virtual-host.ts'
 
 const NODE = `https://node.example/${SECRET}/`
@@ -270,6 +271,10 @@ export class HostPort implements ImageHost {
       return { ok: true, value: await serve() }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
+      if (error instanceof OwnRefusal) {
+        const { status, code, message } = error
+        return { ok: false, failure: refused(endpoint, status, { error: message, code }, []) }
+      }
       return { ok: false, failure: this.#refusal(endpoint, error.reason, error.message) }
     }
   }

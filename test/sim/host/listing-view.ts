@@ -1,8 +1,10 @@
 import { humanSize, imageRecord } from '../../../src/host/listing.ts'
 import { Refusal } from '../../../src/host/refusal.ts'
 import type { ListPage } from '../../../src/remote/host.ts'
+import { realOf } from '../disk/real-picture.ts'
 import type { Random } from '../histories/random.ts'
 import type { Readings, Variations } from '../histories/variations.ts'
+import { altered } from './alterations.ts'
 import type { HostTruth, TrueImage } from './host-truth.ts'
 
 type Listing = Pick<ListPage, 'albums' | 'images'>
@@ -28,7 +30,10 @@ export function viewOf(
     if (image.gone && image.shownUntil > now && (image.album?.id ?? null) === album)
       shown.push(recordOf(image))
   const images = inOrder(
-    shown.map(odd(truth, variations)).map(inUnits(truth, readings)).map(under(variations)),
+    shown
+      .map(odd(truth, variations))
+      .map(sized(truth, variations, readings))
+      .map(under(variations)),
     variations,
     random,
   )
@@ -75,10 +80,15 @@ function pageWithin(asked: number, last: number, { beyondLast, noSuchPage }: Rea
   throw new Refusal(noSuchPage, `The last page is ${last}.`)
 }
 
-function inUnits({ images }: HostTruth, { sizes }: Readings) {
+const NONE = Buffer.alloc(0)
+
+function sized({ images }: HostTruth, { alters, listsAltered }: Variations, { sizes }: Readings) {
   return (record: ListPage['images'][number]) => {
     const image = images.get(record.id)
-    return sizes === 'decimal' || !image ? record : { ...record, size: humanSize(image.bytes.length, 1024) }
+    const isAltered = listsAltered && realOf(image?.bytes ?? NONE) !== null
+    if (!image || (sizes === 'decimal' && !isAltered)) return record
+    const { length } = isAltered ? altered(image.bytes, alters) : image.bytes
+    return { ...record, size: humanSize(length, sizes === 'decimal' ? 1000 : 1024) }
   }
 }
 

@@ -12,6 +12,7 @@ import { Faults } from './faults.ts'
 import { type HostKit, KEY } from './host-kit.ts'
 import { type Actor, HostTruth, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
 import { viewOf } from './listing-view.ts'
+import { OwnRefusal } from './refused-format.ts'
 
 const DAY_MS = 86_400_000
 const ABSENCE_MS = 300_000
@@ -39,8 +40,8 @@ export class VirtualHost {
   makesAlbums = false
   /** So many of albumd's next deletions are answered and not done. */
   keepsDeleted = 0
-  /** What albumd has asked for so far: lists, and all else. */
-  readonly asked = { lists: 0, others: 0 }
+  /** What albumd has asked for so far: lists, and all else; and of these, pictures of a format that the host refuses. */
+  readonly asked = { lists: 0, others: 0, refused: 0 }
   readonly #kit: HostKit
   readonly #time: Timeline
   /** Whoever hears of what is stored, made and deleted. */
@@ -75,6 +76,7 @@ export class VirtualHost {
   }
 
   requestUpload(request: UploadRequest, by: Actor): { token: string; cdnUrl: string | null } {
+    this.#refuseFormat('upload', request.mime_type, by)
     const album_id = this.#known(request.album_id ?? null) ?? this.#defaultAlbum()
     this.#useQuota('credential', by)
     const { token, imageId } = this.#kit.service.requestUpload(this.#account, { ...request, album_id })
@@ -92,6 +94,7 @@ export class VirtualHost {
   async send(token: string, name: string, bytes: Buffer, source: string | null, by: Actor) {
     const { service } = this.#kit
     const { credential } = service.admitUpload(token)
+    this.#refuseFormat('send', readTiny(bytes)?.mime, by)
     const id = await service.send(credential, once(bytes))
     this.#useQuota('sent', by)
     const issued = this.#credentials.get(token)!
@@ -299,6 +302,14 @@ export class VirtualHost {
     if (!this.variations.oneId) return undefined
     const hash = hashOf(bytes)
     return this.truth.live().find(image => image.by !== 'other' && image.hash === hash)
+  }
+
+  /** What others have put there is another matter. */
+  #refuseFormat(at: 'upload' | 'send', mime: string | undefined, by: Actor): void {
+    const { refuses } = this.variations
+    if (by === 'other' || refuses?.at !== at || refuses.mime !== mime) return
+    this.asked.refused++
+    throw new OwnRefusal(refuses)
   }
 
   #useQuota(at: Variations['quotaAt'], by: Actor): void {

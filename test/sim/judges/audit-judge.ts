@@ -1,7 +1,9 @@
 import type { AuditFinding, AuditResult } from '../../../src/daemon/commands/audit.ts'
+import { isAltered } from '../../../src/sync/delivered/index.ts'
 import type { ImageRow } from '../../../src/synced/tables/images.ts'
 import { livePictures } from '../disk/live-pictures.ts'
 import type { World } from '../engine/world.ts'
+import { looksEdited } from '../host/alterations.ts'
 import type { TrueImage } from '../host/host-truth.ts'
 import { doubtAbout } from './doubts.ts'
 import { isKnown, nameOf } from './facts.ts'
@@ -67,13 +69,17 @@ export class AuditJudge {
   #isChanged({ name }: AuditFinding, image: TrueImage): void {
     const row = this.#recorded.get(image.id)
     if (!row?.hash.equals(Buffer.from(image.hash, 'hex')) || row.name !== image.name) return
+    // Nothing has shown that the host alters such pictures.
+    const { state, history } = this.#world
+    if (history.variations.listsAltered && !isAltered(state.synced, row.mime)) return
     if (this.#isInItsAlbum(row, image) && name === image.name) this.#report(image, 'is said to be changed')
   }
 
   /** What albumd sent is its own, as far as it can know. */
   #isForeign(image: TrueImage): void {
     const { oracle, history, machine } = this.#world
-    if (this.#areRenamed()) return
+    const { alters, listsAltered } = history.variations
+    if (this.#areRenamed() || (listsAltered && looksEdited(image.bytes, alters))) return
     if (image.by === 'other' || oracle.stateLost || oracle.words.mayHaveLeft(image)) return
     // By a clock that is wrong it came after the one that albumd deleted.
     const isWrong = machine.offset !== 0 || history.actions.some(({ kind }) => kind === 'clockJump')

@@ -215,6 +215,8 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   if (world.resending.isInVain(path)) return `${path} stays in doubt, whatever a person says`
   if (isIgnored(disk, mirrors, path) || images.some(image => standsFor(world, image, picture))) return null
   const row = rowAt(world.state.synced, world.mirrors, path)
+  const { refuses } = world.history.variations
+  if (refuses?.mime === readTiny(node.bytes)?.mime) return failedAlone(world, path, row)
   if (row?.state === 'linked') return resembles(world, row, node)
   if (row?.state === 'uncertain') return null
   if (world.history.setting.uploadForm === 'presign' && world.albumPathOf(split(path).folder) !== '')
@@ -240,6 +242,20 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
       hash === node.hash,
   )
   return taken ? null : `${path} is not on the host (${row?.state ?? 'not known'})`
+}
+
+/** What a picture of a format that the host refuses must not be: failed by itself, where several are of this format and the
+ * host names it as the reason. */
+function failedAlone(
+  { disk, mirrors, history }: World,
+  path: string,
+  row: FileRow | undefined,
+): string | null {
+  const { mime, status } = history.variations.refuses!
+  const isOne = ({ path, node }: LivePicture) =>
+    readTiny(node.bytes)?.mime === mime && !isIgnored(disk, mirrors, path)
+  const isOfFormat = status === 415 && [...livePictures(disk, mirrors)].filter(isOne).length > 2
+  return isOfFormat && row?.state === 'failed' ? `${path} has failed, and its format is refused` : null
 }
 
 /** The mirror's album is FORBIDDEN: its name is another person's, unlisted, and unique. The key may as well lack a right. */

@@ -16,7 +16,7 @@ import { readQuota } from '../../../src/sync/quota/index.ts'
 import type { EscrowRow } from '../../../src/synced/tables/escrow.ts'
 import { because, codeOf, type Reason, WHY_IN_ESCROW } from '../../../src/words/reasons.ts'
 import { diskFor, Looks, openerFor } from '../disk/disk-port.ts'
-import { tinyReader } from '../disk/tiny-picture.ts'
+import { tinyReader } from '../disk/real-picture.ts'
 import { hashOf } from '../disk/tree.ts'
 import { memoryAtStart, openedAnew, settingsOf } from '../engine/compose.ts'
 import { openStateKit, type StateKit } from '../engine/state-kit.ts'
@@ -143,7 +143,7 @@ function outcomeOf(all: readonly Planned[]): Outcome {
 /** Whether the host knows something that the records don't, or answers otherwise than they say. */
 function knowsMore({ host, truth, allowance, machine, state: { synced } }: World): boolean {
   const { account, albums, images, journal } = synced
-  const { depthMax, keepsIds, oneId, without } = host.variations
+  const { depthMax, keepsIds, oneId, refuses, without } = host.variations
   const live = new Set(truth.liveAlbums().map(({ id }) => id))
   const recorded = albums.all()
   return (
@@ -155,6 +155,7 @@ function knowsMore({ host, truth, allowance, machine, state: { synced } }: World
     depthMax < 10 ||
     oneId ||
     keepsIds ||
+    refuses !== null ||
     truth.live().some(({ id }) => !images.byRemoteId(id)) ||
     [null, ...live].some(album => host.promised(album).length > 0) ||
     recorded.length !== live.size ||

@@ -1,8 +1,50 @@
+import { alterationOf, recordedImage } from '../../../src/daemon/restore/altered.ts'
 import { versionsAt } from '../../../src/daemon/restore/from-moment.ts'
+import { sourceOfBytes } from '../../../src/protocol/byte-reader.ts'
 import { MINUTE_MS } from '../../../src/protocol/clock.ts'
+import { isAltering } from '../../../src/sync/delivered/index.ts'
+import type { Synced } from '../../../src/synced/synced.ts'
+import type { ImageRow } from '../../../src/synced/tables/images.ts'
 import { livePictures } from '../disk/live-pictures.ts'
+import { realOf } from '../disk/real-picture.ts'
 import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
+import { type Alteration, altered } from '../host/alterations.ts'
+
+/** What a restore makes of what the host delivers in the place of each picture: the picture where it can be proved, else
+ * what albumd's own records tell. */
+export async function mustRestore({ history, oracle, state: { synced }, truth }: World): Promise<void> {
+  const { alters, delivery } = history.variations
+  if (oracle.violation || alters === null || delivery === 'nothing') return
+  for (const { id } of synced.mirrors.all())
+    for (const { path, image, state } of synced.files.below(id, '')) {
+      const row = state === 'synced' && image !== null ? synced.images.byId(image) : undefined
+      const remote = row && truth.images.get(row.remote_id)
+      if (!remote?.hash || remote.hash !== row?.hash.toString('hex')) continue
+      const wrong = await notRestored(synced, row, remote.bytes, alters)
+      if (wrong) oracle.report('restores-what-is-delivered', `${path} ${wrong}`)
+    }
+}
+
+/** What is wrong with what a restore makes of an image; null: nothing. */
+async function notRestored(
+  synced: Synced,
+  row: ImageRow,
+  sent: Buffer,
+  alters: Alteration,
+): Promise<string | null> {
+  const delivered = altered(sent, alters)
+  const real = realOf(delivered)
+  if (real === null || delivered.equals(sent)) return null
+  const image = recordedImage(synced, row)
+  // Nothing has shown that the host alters such pictures, or another one was delivered as it was sent.
+  if (!isAltering(image.delivery)) return null
+  const how = (await alterationOf(image, sourceOfBytes(real)))?.how ?? 'not at all'
+  const isPacked = alters === 'pack' && row.mime === 'image/jpeg' && image.delivery === 'packed anew'
+  const proved = alters === 'strip' ? 'stripped' : isPacked ? 'packed' : 'encoded'
+  const wanted = image.data === null ? 'encoded' : proved
+  return how === wanted ? null : `comes back ${how}, and ${wanted} is wanted (${row.mime}, ${image.delivery})`
+}
 
 /** A moment at which disk and records agreed: what `restore --at` must bring back. */
 interface Noted {

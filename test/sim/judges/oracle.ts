@@ -1,5 +1,6 @@
 import type { PictureBody } from '../../../src/remote/host.ts'
 import { split } from '../disk/tree.ts'
+import { looksEdited } from '../host/alterations.ts'
 import { isIn, pathOfAlbum, type TrueAlbum, type TrueImage, type Truth } from '../host/host-truth.ts'
 import { RepairJudge } from './audit-judge.ts'
 import { DeletionJudge } from './deletion-judge.ts'
@@ -239,7 +240,7 @@ export class Oracle implements Watch {
       if (pathOfAlbum(other.album) !== pathOfAlbum(image.album)) continue
       // Nobody tells albumd that another person has put it there.
       if (other.misplaced) continue
-      if (this.words.allowBoth(other, image)) continue
+      if (this.words.allowBoth(other, image) || this.#looksEdited(other)) continue
       // It was another picture in between: its image from then is given up.
       const between = [...this.#truth.images.values()].some(
         ({ source, hash, at }) => source === image.source && hash !== image.hash && at >= other.at,
@@ -248,6 +249,11 @@ export class Oracle implements Watch {
       if (!between && counts && !this.#facts.mayBeDeleted(other.id))
         this.report('nothing-twice', `${nameOf(image)} was sent twice`)
     }
+  }
+
+  #looksEdited({ bytes }: TrueImage): boolean {
+    const { alters, listsAltered } = this.#facts.variations
+    return listsAltered && looksEdited(bytes, alters)
   }
 
   /** Where folders share an album, a picture of its bytes and name in another folder may have taken it over. */

@@ -1,3 +1,7 @@
+import { FORMAT_REFUSED } from '../../../src/remote/failures.ts'
+import type { PassTask } from '../../../src/sync/pass-request.ts'
+import { triedAgainAt } from '../../../src/sync/quota/index.ts'
+import type { World } from '../engine/world.ts'
 import { Judge } from './judge.ts'
 
 const DAY_MS = 86_400_000
@@ -62,5 +66,38 @@ export class UploadJudge extends Judge {
     this.#spent.set(day, spent.add(path))
     if (spent.size > concurrency)
       this.report('reserve-is-kept', `${path}, found on another day, was sent as number ${sent + 1}`)
+  }
+}
+
+/** Judges how often a pass asks about a format that the host is known to refuse: not at all, or with one picture once it is
+ * due. Made before the pass. */
+export class RefusalJudge {
+  readonly #world: World
+  readonly #before: number
+  #most = Number.POSITIVE_INFINITY
+
+  constructor(world: World) {
+    this.#world = world
+    const { host, state, machine, allowance, history } = world
+    this.#before = host.asked.refused
+    const blocks = state.synced.account.blocks().filter(({ code }) => code === FORMAT_REFUSED)
+    for (const block of blocks) {
+      const now = machine.wall()
+      const isDue = now < block.said_at || now >= triedAgainAt(block, allowance)
+      this.#most = isDue || history.actions.some(({ kind }) => kind === 'clockJump') ? 1 : 0
+    }
+  }
+
+  /** The same task. A person may have all tried again. */
+  of(task: PassTask): PassTask {
+    if (task === 'retry') this.#most = Number.POSITIVE_INFINITY
+    return task
+  }
+
+  judge(): void {
+    const { host, oracle } = this.#world
+    const asked = host.asked.refused - this.#before
+    if (asked > this.#most)
+      oracle.report('format-waits', `${asked} pictures were sent of a format that the host refuses`)
   }
 }

@@ -1,12 +1,18 @@
+import { alterationOf, recordedImage } from '../../../src/daemon/restore/altered.ts'
 import { Refusal } from '../../../src/host/refusal.ts'
+import { sourceOfBytes } from '../../../src/protocol/byte-reader.ts'
+import { given } from '../../../src/records/images.ts'
+import { realOf } from '../disk/real-picture.ts'
 import { bytesOf, isHalf } from '../disk/tiny-picture.ts'
-import { split } from '../disk/tree.ts'
+import { hashOf, split } from '../disk/tree.ts'
+import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import type { ActionKind } from '../histories/history.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
+import { altered } from '../host/alterations.ts'
 import { pathOfAlbum } from '../host/host-truth.ts'
 import { CHECKING_ACTIONS } from './actions.ts'
-import { placeOf } from './locations.ts'
+import { make, placeOf } from './locations.ts'
 import { approveHalf, approveHeld, decideMany, discardHeld, moveMirror, retryFailed } from './person.ts'
 
 /** Odd, so that no two jumps bring back the very moment of another time. */
@@ -73,6 +79,10 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
   quotaBack(world) {
     world.host.quota = Number.POSITIVE_INFINITY
     return 'the quota is back'
+  },
+  restoreDelivered(world) {
+    void bringBackDelivered(world)
+    return 'a restore brings back what the host delivers in the place of deleted pictures'
   },
   planGrows(world) {
     world.host.makesAlbums = true
@@ -183,6 +193,26 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
     return 'time passes'
   },
   ...CHECKING_ACTIONS,
+}
+
+/** For the judges the images have the restored bytes then. */
+async function bringBackDelivered(world: World): Promise<void> {
+  const { disk, history, mirrors, state, trash, truth } = world
+  for (const [path, { mtime }] of [...trash]) {
+    const id = rowAt(state.synced, mirrors, path)?.image ?? 0
+    const image = state.synced.images.byId(id)
+    const remote = image && truth.images.get(image.remote_id)
+    if (!remote || disk.find(path) || !make(world, path)) continue
+    const bytes = altered(remote.bytes, history.variations.alters)
+    const real = sourceOfBytes(realOf(bytes)!)
+    const alteration = (await alterationOf(recordedImage(state.synced, image), real))!
+    const hash = hashOf(bytes)
+    const delivered = { hash: Buffer.from(hash, 'hex'), size: bytes.length, ...alteration }
+    state.synced.commitNow(tx => given(tx, [{ remote_id: remote.id, ...delivered }]))
+    disk.write(path, bytes, { mtime })
+    remote.hash = hash
+    trash.delete(path)
+  }
 }
 
 function theirPicture(b: number): Buffer {

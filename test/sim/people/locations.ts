@@ -1,7 +1,7 @@
 import { bytesOf, isHalf, readTiny } from '../disk/tiny-picture.ts'
 import { split } from '../disk/tree.ts'
 import type { World } from '../engine/world.ts'
-import { isBroad, READ } from '../histories/seeds.ts'
+import { isAltering, isBroad, READ } from '../histories/seeds.ts'
 
 /** Where files may lie in a mirror, and what they may hold: little enough that everything meets everything. */
 export const FOLDERS = ['', '/a', '/b', '/a/c']
@@ -20,6 +20,7 @@ export function placeOf(world: World, a: number): string {
 /** One of some dozens of pictures: few enough that twins are frequent. */
 export function pictureOf({ history }: World, b: number): Buffer {
   const version = b % 37
+  if (isAltering(history.seed)) return alterable(version)
   const jpeg = history.seed >= READ && version % 9 === 4
   const wide = version % 3 === 0
   return bytesOf({
@@ -29,6 +30,14 @@ export function pictureOf({ history }: World, b: number): Buffer {
     version,
     size: SIZES[version % 4]!,
   })
+}
+
+/** More formats, large ones and small ones of each, and some without metadata. */
+function alterable(version: number): Buffer {
+  const format = (['jpg', 'jpe', 'jpe', 'gif', 'jpg', 'jpe', 'gif', 'gif', 'svg'] as const)[version % 9]!
+  const isBare = version % 5 === 0 && format !== 'jpg'
+  const [width, height] = version % 2 === 0 ? [400, 300] : [300, 200]
+  return bytesOf({ format, width, height, version, size: isBare ? 0 : SIZES[version % 4]! })
 }
 
 /** Makes the folder for a path. False where none can be: its root is away, or something else is in the way. */

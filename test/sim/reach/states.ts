@@ -151,6 +151,7 @@ export const STATES = {
   'two pictures are refused that have not failed': pass(
     ({ state }) => (state.synced.meta.get('refused') ?? []).length > 1,
   ),
+  'a format that the host refuses waits as a whole': told('format_refused'),
   'the default album is found': told('default_album_found'),
   'an image of that name is adopted': told('picture_linked'),
   'after a loss of the state a picture is not sent again': told('picture_unchanged', lostState),
