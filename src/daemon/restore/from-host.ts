@@ -66,7 +66,7 @@ async function listedImages(
   stop: AbortSignal,
 ): Promise<Source> {
   const { walk, base } = await listAll(config, access, stop)
-  const { paths, renamed } = placed(walk, await target.paths(), await target.foldNames())
+  const { paths, renamed } = placed(walk, await target.paths(), target.foldNames())
   for (const { path, to } of renamed) emit({ event: 'picture_renamed', path, to })
   await target.keepPaths(paths)
   const built = deliveryAddresses(synced)

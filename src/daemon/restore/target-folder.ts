@@ -1,5 +1,5 @@
-import { constants } from 'node:fs'
-import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { constants, existsSync } from 'node:fs'
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
@@ -71,8 +71,8 @@ export async function openTarget(
       async paths(): Promise<Map<string, string>> {
         return new Map(JSON.parse((await readOwn(join(own, PATHS))) ?? '[]'))
       },
-      /** Returns a function that returns the same text for two paths when the disk takes them for one. Throws NotPossible. */
-      foldNames: () => foldingIn(own).catch(refuse),
+      /** Returns a function that returns the same text for two paths when the disk takes them for one. */
+      foldNames: () => foldingIn(root),
       /** Throws NotPossible. */
       keepPaths: (paths: ReadonlyMap<string, string>) => write(PATHS, [...paths]),
       /** The time whose pictures are restored: as the first run has kept it, or else `now`. Throws NotPossible. */
@@ -225,23 +225,10 @@ async function begin(root: string, own: string, mark: string, mayHold: boolean):
   toDisk(root)
 }
 
-/** Makes names that differ in case or accent alone, to find out which of them the disk takes for one name. */
-async function foldingIn(own: string): Promise<(path: string) => string> {
-  const isOne = async (one: string, other: string) => {
-    const probe = await mkdtemp(join(own, 'names-'))
-    try {
-      for (const name of [one, other]) await writeFile(join(probe, name), '')
-      return (await readdir(probe)).length === 1
-    } finally {
-      await rm(probe, { recursive: true, force: true })
-    }
-  }
-  const cases = await isOne('a', 'A')
-  const forms = await isOne('\u00e9', 'e\u0301')
-  return path => {
-    const normal = forms ? path.normalize() : path
-    return cases ? normal.toLowerCase() : normal
-  }
+/** Names that differ in accents written otherwise count as one everywhere: only few disks tell them apart. */
+function foldingIn(root: string): (path: string) => string {
+  const isCaseless = existsSync(join(root, RESTORE_FOLDER.toUpperCase()))
+  return path => (isCaseless ? path.normalize().toLowerCase() : path.normalize())
 }
 
 async function namesIn(root: string): Promise<string[]> {

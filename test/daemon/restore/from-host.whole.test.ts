@@ -165,7 +165,7 @@ test('images whose paths would meet, on some disks too, and names that are too l
     'a (1).png',
     'a 2 (1).png',
     'a.png',
-    'e\u0301.png',
+    'e\u0301 (10).png',
     `${'x'.repeat(247)} (5).png`,
     long,
     `${'y'.repeat(251)}.png`,
