@@ -109,11 +109,12 @@ async function fold(parts: AsyncIterable<Part> | readonly Part[], until: 'size' 
   const verdict = new VerdictFold()
   let stated: Stated = {}
   let count = 0
-  let bare = true
+  let [bare, hasEnded] = [true, false]
   for await (const part of parts) {
     if (++count > MOST_PARTS) break
     verdict.take(part)
-    bare &&= !isExtra(part)
+    bare &&= !hasEnded && !isExtra(part)
+    hasEnded ||= part.role === 'end'
     // The first to state something counts: later ones are further pages or smaller copies.
     if (part.states) stated = { ...part.states, ...stated }
     if (until === 'size' && (stated.width !== undefined || part.role === 'image')) break

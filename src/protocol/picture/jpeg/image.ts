@@ -21,16 +21,14 @@ interface Marker {
   from: number
 }
 
-/** Yields the parts of the image that begins at `start`, and returns the offset behind its EOI; null: it is not whole. `where`:
- * what its parts' names begin with. `announcements`: gets what its metadata announce. */
+/** Yields the parts of the image that begins at `start`, and returns the offset behind its EOI; null: it is not whole.
+ * `announcements`: gets what its metadata announce. */
 export async function* walkImage(
   reader: ByteReader,
   start: number,
-  where = '',
   announcements?: Announcements,
 ): AsyncGenerator<Part, number | null> {
   const tables = new JpegTables()
-  const part = makerOf(where)
   yield part('header', 'SOI', start, start + MARKER)
   for (let at = start + MARKER; ; ) {
     const zeros = new Zeros(ROOM)
@@ -38,12 +36,12 @@ export async function* walkImage(
     // Any number of bytes 0xFF may stand before a marker (T.81, B.1.1.2), and decoders pass over all others.
     if (zeros.at !== null) yield part('unwritten', 'next segment', at, marker.from, 'unwritten', zeros.at)
     else if (marker.from > at) yield part('stray', 'stray bytes', at, marker.from)
-    let found = await partAt(reader, marker, tables, part)
+    let found = await partAt(reader, marker, tables)
     if (announcements && found.role === 'metadata' && !found.flaw)
       found = await announcements.take(reader, marker.code!, found, found.from + MARKER + LENGTH)
     yield found
     if (marker.code === SOS && !found.flaw) {
-      found = await pixelsAt(reader, found.to, tables, part)
+      found = await pixelsAt(reader, found.to, tables)
       yield found
     }
     if (found.flaw && FLAWS[found.flaw.code] === 'missing') return null
@@ -52,19 +50,19 @@ export async function* walkImage(
   }
 }
 
-const makerOf =
-  (where: string) =>
-  (role: Role, name: string, from: number, to: number, code?: FlawCode | false, at?: number): Part =>
-    flawed({ role, name: where + name, from, to }, code, where + name, at)
-type MakePart = ReturnType<typeof makerOf>
+function part(
+  role: Role,
+  name: string,
+  from: number,
+  to: number,
+  code?: FlawCode | false,
+  at?: number,
+): Part {
+  return flawed({ role, name, from, to }, code, name, at)
+}
 
 /** The part that begins with this marker. */
-async function partAt(
-  reader: ByteReader,
-  { code, from }: Marker,
-  tables: JpegTables,
-  part: MakePart,
-): Promise<Part> {
+async function partAt(reader: ByteReader, { code, from }: Marker, tables: JpegTables): Promise<Part> {
   const at = from + MARKER
   const lacks = tables.scan.length === 0 && 'no_pixels'
   // Whether a progressive picture is whole without its end mark, nobody can tell.
@@ -84,7 +82,7 @@ async function partAt(
 }
 
 /** The compressed pixels from this offset on. Their blocks are counted only where no marker follows or zeros may be a hole. */
-async function pixelsAt(reader: ByteReader, from: number, tables: JpegTables, part: MakePart): Promise<Part> {
+async function pixelsAt(reader: ByteReader, from: number, tables: JpegTables): Promise<Part> {
   const zeros = new Zeros(HOLE)
   const { code, from: to } = await nextMarker(reader, from, true, zeros)
   const image = (flaw?: FlawCode, at?: number) => part('image', 'scan', from, to, flaw, at)

@@ -9,7 +9,7 @@ const BEGINNING = '\xff\xd8\xff'
 /** The parts of a JPEG (ITU-T T.81, annex B), and of what stands behind its first image. */
 export async function* walkJpeg(reader: ByteReader): AsyncGenerator<Part, void> {
   const announcements = new Announcements()
-  const end = yield* walkImage(reader, 0, '', announcements)
+  const end = yield* walkImage(reader, 0, announcements)
   if (end === null) return
   const announced = announcements.behind(end, reader.size)
   const found = yield* walkBehind(reader, end, announced !== null)
@@ -42,7 +42,7 @@ async function* walkBehind(
     }
     if (from === size) break
     if ((await reader.slice(from, from + BEGINNING.length)).toString('latin1') === BEGINNING) {
-      const end = yield* walkImage(reader, from, `image ${found.images + 2}, `)
+      const end = yield* walkImage(reader, from)
       if (end === null) return null
       found.images++
       found.end = at = end
