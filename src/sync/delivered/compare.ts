@@ -1,10 +1,11 @@
 import { FORMATS } from '../../protocol/formats.ts'
+import type { FileKey } from '../../synced/tables/files.ts'
 import type { Delivery } from '../../synced/tables/meta.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
 import { deliveryAddresses } from '../listing/index.ts'
-import { deliveryOf, type Like, learn } from './learned.ts'
-import { isSame, type KnownPicture, knownOf, type Looked, lookAt, openAt, pictureOf } from './look.ts'
+import { deliveryOf, isSame, type Like, learn } from './learned.ts'
+import { type KnownPicture, knownOf, type Looked, lookAt, opened, pictureOf } from './look.ts'
 
 /** Whether an image is a picture, by what the host delivers.
  * other: it is not, and the host keeps what differs, as another picture of the format has shown.
@@ -27,7 +28,7 @@ export async function compareDelivered(
   if (!cdnUrl) return unknown(because('address_not_known'))
   const looked = await lookAt(context, cdnUrl, known, signal)
   if (looked.kind === 'unknown') return unknown(looked.why)
-  if (isSame(looked)) {
+  if (isSame(looked.kind)) {
     await learn(synced, known.mime, looked.kind)
     return { verdict: 'equal', cdnUrl }
   }
@@ -91,26 +92,25 @@ export async function learnAgain(context: DeliveryPort, signal: AbortSignal): Pr
 const OTHERS = 2
 const OTHERS_MOST = 4
 
-/** After a state loss: looks at images that have the names of pictures below `root`, until one is the same. When several are
- * looked at and none is, the host encodes pictures of this type anew. */
+/** After a state loss: looks at images that have the names of other files, until one is the same. When several are looked at
+ * and none is, the host encodes pictures of this type anew. */
 export async function learnFromOthers(
   context: DeliveryPort,
-  root: string,
-  others: readonly { image: { id: string; name?: string | undefined }; path: string }[],
+  others: readonly { image: { id: string; name?: string | undefined }; file: FileKey }[],
   mime: string,
   signal: AbortSignal,
 ): Promise<void> {
   const { synced } = context
   let unlike = 0
-  for (const { image, path } of others.slice(0, OTHERS_MOST)) {
+  for (const { image, file } of others.slice(0, OTHERS_MOST)) {
     const cdnUrl = deliveryAddresses(synced)(image.id, image.name ?? '')
-    const open = cdnUrl && (await openAt(context, root, path, signal))
+    const open = cdnUrl && (await opened(context, [file], signal))
     if (!open) continue
     try {
       if (open.picture?.mime !== mime) continue
       const looked = await lookAt(context, cdnUrl, knownOf(open, { mime }), signal)
       if (looked.kind === 'unknown') continue
-      if (isSame(looked) || (looked.kind === 'other' && ++unlike === OTHERS))
+      if (isSame(looked.kind) || (looked.kind === 'other' && ++unlike === OTHERS))
         return void (await learn(synced, mime, looked.kind))
     } finally {
       open.close()

@@ -25,6 +25,10 @@ const SHOWS: Readonly<Record<Like, Delivery>> = {
   unread: 'encoded anew',
 }
 
+export function isSame(like: Like): boolean {
+  return SHOWS[like] !== 'encoded anew'
+}
+
 /** How the host delivers pictures of this type; undefined: no delivery has shown it. */
 export function deliveryOf({ meta }: Pick<Synced, 'meta'>, mime: string): Delivery | undefined {
   const format = formatOfMime(mime)

@@ -12,7 +12,7 @@ import type { Bytes, ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
-import { deliveryOf, type Like } from './learned.ts'
+import { deliveryOf, isSame, type Like } from './learned.ts'
 
 /** A picture as albumd knows it. */
 export interface KnownPicture extends Bytes {
@@ -41,12 +41,6 @@ export function sentFor(intent: OpenUpload): KnownPicture {
 }
 
 export type Looked = { kind: Like } | { kind: 'unknown'; why: Reason }
-
-const SAME: ReadonlySet<Looked['kind']> = new Set<Looked['kind']>(['bytes', 'bare', 'data', 'pixels'])
-
-export function isSame({ kind }: Looked): boolean {
-  return SAME.has(kind)
-}
 
 /** How many bytes are read at most of an image that is larger than the picture. */
 const MOST_OTHER = 64 * 2 ** 20
@@ -80,7 +74,7 @@ export async function lookAt(
     return { kind: isTold || data?.bare === false ? 'bytes' : 'bare' }
   }
   if (format === null || delivered === null) return { kind: 'unread' }
-  const open = 'look' in known.at ? known.at : await opened(context, known.at, known.hash, signal)
+  const open = 'look' in known.at ? known.at : await opened(context, known.at, signal, known.hash)
   try {
     const source = open?.source ?? null
     const data = known.data ? readData(known.data) : source && (await pictures.data(format, source))
@@ -97,37 +91,26 @@ export async function delivers(
   known: KnownPicture,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return isSame(await lookAt(context, cdnUrl, known, signal))
+  const { kind } = await lookAt(context, cdnUrl, known, signal)
+  return kind !== 'unknown' && isSame(kind)
 }
 
-/** The first of the files that has these bytes. */
-async function opened(
-  context: DeliveryPort,
+/** The first of the files that can be read; one with these bytes where `hash` is given. */
+export async function opened(
+  { synced, openPicture }: DeliveryPort,
   files: readonly FileKey[],
-  hash: Buffer,
   signal: AbortSignal,
+  hash?: Buffer,
 ): Promise<OpenPicture | null> {
-  const { synced } = context
   for (const file of files) {
     const { mirror, path } = locationOf(synced, file)
-    const open = await openAt(context, synced.mirrors.byId(mirror)!.folder, path, signal)
-    if (open?.hash.equals(hash)) return open
-    open?.close()
+    try {
+      const open = await openPicture(synced.mirrors.byId(mirror)!.folder, path, signal)
+      if (!hash || open.hash.equals(hash)) return open
+      open.close()
+    } catch (error) {
+      if (!(error instanceof PictureFileError)) throw error
+    }
   }
   return null
-}
-
-/** Null: it can't be read now. */
-export async function openAt(
-  { openPicture }: DeliveryPort,
-  root: string,
-  path: string,
-  signal: AbortSignal,
-): Promise<OpenPicture | null> {
-  try {
-    return await openPicture(root, path, signal)
-  } catch (error) {
-    if (error instanceof PictureFileError) return null
-    throw error
-  }
 }

@@ -31,7 +31,6 @@ import {
   type UnrecordedImage,
   unrecordedIn,
 } from '../listing/index.ts'
-import { folderAbove, pathOf } from '../tree-path.ts'
 import type { Parcel, ReadPicture, UploadResult } from './upload-job.ts'
 
 /** Asks, before a picture is sent, whether an unrecorded image in its album is this picture. Each is given to one file at most.
@@ -189,7 +188,7 @@ function isTold({ synced }: EngineContext, { open, picture }: Parcel): boolean {
 /** Compares. Where nothing tells, the other images in the album show what the host does to pictures of this type. */
 async function compareOrLearn(
   context: EngineContext,
-  { job: { file, root, path }, open, picture, album }: Parcel,
+  { job: { file }, open, picture, album }: Parcel,
   { id }: UnrecordedImage,
   signal: AbortSignal,
 ): Promise<Comparison> {
@@ -202,9 +201,9 @@ async function compareOrLearn(
   const others = unrecordedIn(synced, contents.all(album)).flatMap(image => {
     const other = image.name === undefined ? undefined : synced.files.at({ ...file, name: image.name })
     const isOther = other?.state === 'pending' && other.name !== file.name
-    return isOther ? [{ image, path: pathOf(folderAbove(path), other.name) }] : []
+    return isOther ? [{ image, file: other }] : []
   })
-  await learnFromOthers(context, root, others, mime, signal)
+  await learnFromOthers(context, others, mime, signal)
   return deliveryOf(synced, mime) === undefined ? compared : compare()
 }
 
