@@ -28,12 +28,13 @@ export class AlbumDoubts {
   }
 
   /** Puts the record of an album in doubt, at most once a pass. Returns whether the album must be looked for again. */
-  async doubt({ remote_id, parent }: AlbumRow): Promise<boolean> {
+  async doubt(album: AlbumRow): Promise<boolean> {
+    const { remote_id } = album
     const { synced, contents } = this.#context
     const { albums, commit } = synced
     let doubt = this.#doubted.get(remote_id)
     if (!doubt) {
-      this.#listings.forget(parent === null ? null : albums.byId(parent)!.remote_id)
+      this.#listings.forget(this.#above(album)?.remote_id ?? null)
       doubt = commit(tx => albumInDoubt(tx, remote_id))
       const row = albums.byRemoteId(remote_id)
       if (row) contents.forget(row.id)
@@ -64,13 +65,10 @@ export class AlbumDoubts {
     return null
   }
 
-  /** Puts an album in doubt, after the host answered NOT_FOUND to step 1 of an upload into it, unless the plan has no
-   * listings. Returns the failure that kept albumd from looking for the album, or null. */
+  /** Puts an album in doubt that its parent does not list, after NOT_FOUND to step 1 of an upload into it. Returns what kept the
+   * host from being asked, or null. */
   async doubtAfterUpload(album: AlbumRow, signal: AbortSignal): Promise<HostFailure | null> {
-    const listed = this.#doubted.has(album.remote_id) || (await this.#isListed(album, signal))
-    if (listed !== true && !listed.ok) return listed.failure
-    if (listed === true || listed.value !== null) await this.doubt(album)
-    return null
+    return this.#doubted.has(album.remote_id) ? null : this.#lookFor(album, signal)
   }
 
   /** Whether an album is gone, after NOT_FOUND for it, or for the creation of another one in it. One that is still there, or
@@ -79,11 +77,11 @@ export class AlbumDoubts {
     if (failure.endpoint !== 'create_album')
       return (await this.doubt(album)) ? { ok: true, value: true } : { ok: false, failure }
     if (this.#isYoung(album)) return { ok: false, failure }
-    const listed = await this.#isListed(album, signal)
-    if (!listed.ok) return listed
-    if (listed.value === false && (await this.doubt(album))) return { ok: true, value: true }
-    this.#closed.add(album.id)
-    return { ok: true, value: false }
+    const unasked = await this.#lookFor(album, signal)
+    if (unasked) return { ok: false, failure: unasked }
+    const isGone = this.#context.synced.albums.byRemoteId(album.remote_id)?.confirmed !== 1
+    if (!isGone) this.#closed.add(album.id)
+    return { ok: true, value: isGone }
   }
 
   /** Whether the host refused to create an album in this album. */
@@ -91,18 +89,16 @@ export class AlbumDoubts {
     return this.#closed.has(id)
   }
 
-  /** Whether the host still lists an album. Null: the plan has no listings. */
-  async #isListed(
-    { parent, name, remote_id }: AlbumRow,
-    signal: AbortSignal,
-  ): Promise<Outcome<boolean | null>> {
-    const above = parent === null ? null : this.#context.synced.albums.byId(parent)!.remote_id
-    this.#listings.forget(above)
-    const listed = await this.#listings.named(above, name, signal)
-    // The album is looked for by its id, because somebody may have renamed it.
-    if (listed.ok) return { ok: true, value: await this.#listings.showed(above, remote_id) }
-    if (listed.failure.remedy === 'gone') return { ok: true, value: false }
-    return listed.failure.remedy === 'plan' ? { ok: true, value: null } : listed
+  async #lookFor(album: AlbumRow, signal: AbortSignal): Promise<HostFailure | null> {
+    const failure = await this.doubtUnlisted(this.#above(album), signal)
+    if (failure?.remedy !== 'gone') return failure
+    // The album above is gone, and this one with it.
+    await this.doubt(album)
+    return null
+  }
+
+  #above({ parent }: AlbumRow): Album {
+    return parent === null ? null : this.#context.synced.albums.byId(parent)!
   }
 
   /** Whether a host may be late to know the album, because it was created a moment ago. */

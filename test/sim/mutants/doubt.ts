@@ -3,6 +3,9 @@ import type { Synced } from '../../../src/synced/synced.ts'
 import { always, but, given, idle, never, nothing, resolving, returning } from './by.ts'
 import type { Row } from './mutant.ts'
 
+/** Whether the account's plan has just shown no listing. */
+let isBlind = false
+
 /** What keeps a picture from being sent twice. */
 // biome-ignore format: a mutant is a row.
 export const DOUBT: readonly Row[] = [
@@ -26,7 +29,15 @@ export const DOUBT: readonly Row[] = [
   [1_000_000_023, 'NOT_FOUND proves that an album is gone where nobody can look',
     'an album that is too deep for others gets a twin in each pass',
     { 'sync/albums/album-doubts.ts': {
-      'AlbumDoubts.#isListed': resolving(listed => (listed.ok ? { ok: true, value: listed.value ?? false } : listed)),
+      unlistedIn: resolving(found => {
+        isBlind = !found.ok && found.failure.remedy === 'plan'
+        return found
+      }),
+      'AlbumDoubts.#lookFor': (original, self) => async (...args) => {
+        const failure = await original(...args)
+        if (isBlind) await self.doubt(args[0])
+        return failure
+      },
     }, 'sync/albums/album-tree.ts': {
       'AlbumTree.#findOrMake': original => (place, signal) => original({ ...place, recorded: undefined }, signal),
     } }],
