@@ -258,20 +258,15 @@ const BELIEVED = HOUR_MS
 export function tellingLostAlbums(host: ImageHost, { albums }: Synced, clock: Stopwatch): ImageHost {
   /** By the host's id: until when an album that was listed is not looked for again. */
   const listed = new Map<string, number>()
-  /** The walks under way, by the host's id of the album above: all albums in it wait for the same walk. */
-  const walking = new Map<string | null, ReturnType<typeof walkWhole>>()
 
   async function isLost(id: string, signal: AbortSignal): Promise<boolean> {
     const album = albums.byRemoteId(id)
     const now = clock.monotonic()
     if (!album || now < (listed.get(id) ?? Number.NEGATIVE_INFINITY)) return false
     const above = album.parent === null ? null : albums.byId(album.parent)!.remote_id
-    const begun = walking.get(above) ?? walkWhole(telling, above, signal).finally(() => walking.delete(above))
-    walking.set(above, begun)
-    const walk = await begun
-    if (!walk.ok) return walk.failure.remedy === 'gone' && above !== null
-    if (!walk.value.settled) return false
-    if (!walk.value.albums.some(other => other.id === id)) return true
+    const unlisted = await unlistedIn(telling, above, [id], signal)
+    if (!unlisted.ok) return unlisted.failure.remedy === 'gone' && above !== null
+    if (unlisted.value.length > 0) return true
     listed.set(id, now + BELIEVED)
     return false
   }
