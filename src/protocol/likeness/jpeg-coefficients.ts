@@ -79,21 +79,17 @@ class Decoder {
   #begin(code: number): boolean {
     const frame = this.#tables.frame
     if (frame === null || frame.components.length === 0 || this.#planes.size > 0) return false
-    const { width, height, components } = frame
-    const [most, highest] = [
-      Math.max(...components.map(c => c.wide)),
-      Math.max(...components.map(c => c.high)),
-    ]
-    if (most === 0 || highest === 0) return false
+    const { width, height, components, most } = frame
+    if (most.wide === 0 || most.high === 0) return false
     this.#isProgressive = code === PROGRESSIVE
-    this.#units = { across: Math.ceil(width / (8 * most)), down: Math.ceil(height / (8 * highest)) }
+    this.#units = { across: Math.ceil(width / (8 * most.wide)), down: Math.ceil(height / (8 * most.high)) }
     for (const { id, wide: h, high: v } of components) {
       const wide = this.#units.across * h
       const count = 64 * wide * this.#units.down * v
       if (count > MOST / components.length) return false
       this.#planes.set(id, {
-        across: Math.ceil(Math.ceil((width * h) / most) / 8),
-        down: Math.ceil(Math.ceil((height * v) / highest) / 8),
+        across: Math.ceil(Math.ceil((width * h) / most.wide) / 8),
+        down: Math.ceil(Math.ceil((height * v) / most.high) / 8),
         wide,
         sampling: [h, v],
         coefficients: new Int16Array(count),

@@ -10,8 +10,9 @@ const IMAGE = 0x2c
 const CONTROL = 0xf9
 const PLAIN_TEXT = 0x01
 const DESCRIPTOR = 10
-/** The blocks of programs that say how often the picture repeats. */
-const REPEATS = /^!\xff.(?:NETSCAPE2\.0|ANIMEXTS1\.0)/s
+/** The extension of a program, and those that say how often the picture repeats. */
+const APPLICATION = 0xff
+const REPEATS = ['NETSCAPE2.0', 'ANIMEXTS1.0']
 
 /** What the blocks so far say. `announced`: another image follows. */
 interface Seen {
@@ -45,7 +46,7 @@ async function blockAt(reader: ByteReader, from: number, seen: Seen): Promise<Pa
   // Before an image's data stands the size of their codes.
   const data = isImage ? DESCRIPTOR + tableLength(head[9]) + 1 : 2
   const to = await endOfBlocks(reader, from + data)
-  const repeats = REPEATS.test(head.toString('latin1'))
+  const repeats = label === APPLICATION && REPEATS.includes(head.toString('latin1', 3, 14))
   const role = isImage
     ? 'image'
     : repeats || label === CONTROL || label === PLAIN_TEXT

@@ -83,16 +83,17 @@ async function endOfRoot(text: Text, root: Found): Promise<number | null> {
   const name = start.slice(1).replace(/\W/g, '\\$&')
   const sign = new RegExp(`<(?:!--|!\\[CDATA\\[|\\?|/?${name}(?=[\\s/>]))`, 'g')
   let depth = 0
-  for (let from: number | undefined = root.from; from !== undefined; ) {
-    const to = await endOf(text, from)
-    if (to === null) return null
+  for (let { from, to } = root; ; ) {
     const head = await text.read(from, 2)
     if (head === '</') depth--
     else if (head !== '<!' && head !== '<?' && (await text.read(to - 2, 2)) !== '/>') depth++
     if (depth <= 0) return to
-    from = (await text.find(sign, to))?.from
+    const next = await text.find(sign, to)
+    const end = next && (await endOf(text, next.from))
+    if (next === null || end === null) return null
+    from = next.from
+    to = end
   }
-  return null
 }
 
 /** What has an end of its own. In what `nests`, others may stand that hide it; in brackets, a DOCTYPE does not end either. */

@@ -43,6 +43,8 @@ interface Frame {
   width: number
   height: number
   components: Component[]
+  /** The most blocks in each direction that a component has in one unit. */
+  most: { wide: number; high: number }
 }
 
 /** A component in a scan, with its tables: Huffman's for DC and AC, and the quantization table. */
@@ -117,15 +119,11 @@ export class JpegTables {
 
   /** How to count the blocks of the scan. Null: they can't be counted by code lengths. */
   units(): Units | null {
-    const { width, height, components, isSequential } = this.frame!
-    const [most, highest] = [
-      Math.max(...components.map(c => c.wide)),
-      Math.max(...components.map(c => c.high)),
-    ]
+    const { width, height, most, isSequential } = this.frame!
     // A scan of one component has one block a unit, and only blocks that have pixels of the picture (T.81, A.2.2).
     const [alone] = this.scan.length === 1 ? this.scan : []
-    const across = Math.ceil((width * (alone?.wide ?? 1)) / (8 * most))
-    const down = Math.ceil((height * (alone?.high ?? 1)) / (8 * highest))
+    const across = Math.ceil((width * (alone?.wide ?? 1)) / (8 * most.wide))
+    const down = Math.ceil((height * (alone?.high ?? 1)) / (8 * most.high))
     const blocks: Units['blocks'] = []
     for (const { dc, ac, wide, high } of this.scan) {
       if (!dc || !ac) return null
@@ -146,5 +144,7 @@ function frameOf(code: number, body: Buffer): Frame | null {
     components.push({ id, wide: sampling >> 4, high: sampling & 15, quant })
   }
   const isSequential = code === 0xc0 || code === 0xc1
-  return { isSequential, width: body.readUInt16BE(3), height: body.readUInt16BE(1), components }
+  const [wide, high] = [Math.max(...components.map(c => c.wide)), Math.max(...components.map(c => c.high))]
+  const [height, width] = [body.readUInt16BE(1), body.readUInt16BE(3)]
+  return { isSequential, width, height, components, most: { wide, high } }
 }
