@@ -4,7 +4,7 @@ import { type Kits, World } from './engine/world.ts'
 import { drawBroad, keptHistory } from './histories/broad.ts'
 import { drawHistory, type History } from './histories/history.ts'
 import { drawPast } from './histories/past.ts'
-import { isAltering, isBroad, isOfMachines, isPast, seedOfKind } from './histories/seeds.ts'
+import { isBroad, isOfMachines, isPast, seedOfKind } from './histories/seeds.ts'
 import { drawSlip, isSlip } from './histories/slips.ts'
 import { openHostKit } from './host/host-kit.ts'
 import { mustConverge } from './judges/convergence.ts'
@@ -144,7 +144,7 @@ export async function playOnce(history: History, kits: Kits, log: string[] | nul
     if (oracle.violation) break
   }
   if (!oracle.violation) await mustConverge(world, history.pauses.length)
-  if (isAltering(history.seed)) await mustRestore(world)
+  await mustRestore(world)
   world.moments.mustComeBack()
   oracle.secrecy.records()
   return { violation: oracle.violation, steps: world.passes.steps, seen: world.sights.seen }

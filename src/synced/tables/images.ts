@@ -133,7 +133,8 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
       },
       /** Records hash and size of the image's bytes, which were fetched from `cdn_url`. */
       prove: run<[Bytes & { id: number; cdn_url: string | null }]>(
-        `UPDATE images SET proof = 'compared', hash = @hash, size = @size, cdn_url = @cdn_url WHERE id = @id`,
+        `UPDATE images SET proof = 'compared', hash = @hash, size = @size, cdn_url = @cdn_url,
+           data = iif(hash = @hash, data, NULL) WHERE id = @id`,
       ),
       /** Records that a restore gets the image in these bytes. */
       give: run<[Altered & { id: number }]>(

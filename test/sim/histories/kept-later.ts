@@ -26,6 +26,13 @@ export const KEPT_LATER: readonly History[] = [
     files: [[32, 1], [48, 4], [16, 2], [0, 3]] as History['files'],
     actions: [at(1, 'add', 1, 6)],
   })),
+  // The state is lost, and the host lists the albums of two folders under one name, one of which has none yet.
+  { ...THREE, seed: 1_000_000_472, variations: { ...PLAIN, renames: 'masked' }, files: [[2, 1]], order: 'newest',
+    pauses: [60_000, 900_000, 60_000], actions: [at(1, 'loseState', 0, 2), at(1, 'add', 1, 2)] },
+  // After a lost state an edited picture is linked to its image, and then it is as it was.
+  { ...THREE, seed: 1_000_000_473, variations: { ...PLAIN, alters: 'strip', namesBase: true }, files: [[0, 1]],
+    pauses: [60_000, 900_000, 60_000, 60_000],
+    actions: [at(1, 'loseState', 0, 2), at(1, 'changeUnseen'), at(3, 'restoreOld', 0, 1)] },
   // A picture is deleted, and a restore brings back what the host delivers in its place: without metadata, or encoded anew.
   ...(['strip', 'encode'] as const).map((alters, number) => ({
     ...THREE,
