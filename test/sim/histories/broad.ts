@@ -71,11 +71,11 @@ export function drawBroad(seed: number): History {
   const real = isReal(seed) ? new Random(seed, 15) : null
   const rolling = new Random(seed, 18)
   const altering = isAltering(seed) ? new Random(seed, 19) : null
-  const variations = {
+  const usualHost = {
     ...kept.variations,
     ...(real && drawReal(real, new Random(seed, 16), new Random(seed, 17), rolling)),
-    ...(altering && drawAltering(altering)),
   }
+  const variations = { ...usualHost, ...(altering && drawAltering(altering, usualHost)) }
   // What is used comes free only after a day.
   const pause = (usual: number) => (variations.rollingQuota ? rolling.pick([usual, 7 * HOUR_MS]) : usual)
   const quota = (): Action => ({

@@ -170,26 +170,32 @@ export function drawReal(
   }
 }
 
-/** Hosts that make something else of pictures, or refuse some. */
-export function drawAltering(random: Random): Partial<Variations> {
+/** Hosts that make something else of pictures, or refuse some. `usual`: as it is otherwise. */
+export function drawAltering(random: Random, usual: Variations): Partial<Variations> {
   const mime = random.pick(['image/gif', 'image/jpeg', 'image/svg+xml'])
   const refusal = random.pick(REFUSALS)
   // Another size means an edit where nobody knows what is delivered.
   const listsAltered = random.chance(0.3)
+  const alters = random.pick([
+    'pack',
+    'pack',
+    'turn',
+    'turn',
+    'shrink',
+    'shrink',
+    'strip',
+    'encode',
+    null,
+  ] as const)
+  // What shows that a new version is in the image of the old one: its delivery.
+  const isShown = usual.delivery !== 'nothing' && alters !== 'turn' && alters !== 'shrink'
   return {
-    alters: random.pick([
-      'pack',
-      'pack',
-      'turn',
-      'turn',
-      'shrink',
-      'shrink',
-      'strip',
-      'encode',
-      null,
-    ] as const),
+    alters,
     ...(listsAltered && { listsAltered, namesBase: true, delivery: 'id' }),
     refuses: random.chance(0.3) ? { mime, ...refusal } : null,
+    keepsIds: usual.keepsIds && isShown,
+    // After a lost state nobody can tell the albums of `a` and `b`, and they get twins.
+    renames: usual.renames === 'masked' ? 'numbered' : usual.renames,
   }
 }
 

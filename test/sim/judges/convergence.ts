@@ -287,7 +287,9 @@ function resembles(
     !listsDimensions ||
     (one === picture.width && other === picture.height) ||
     (other === picture.width && one === picture.height)
-  return fits && remote.name === row.name ? null : `${row.name} is linked to an image of other dimensions`
+  // Under a name that the host has changed it may be that of another picture.
+  const isNamed = remote.name === row.name || history.variations.renames !== null
+  return fits && isNamed ? null : `${row.name} is linked to an image of other dimensions`
 }
 
 /** Whether a file that failed is tried again by itself. */

@@ -40,7 +40,8 @@ async function notRestored(
   // Nothing has shown that the host alters such pictures, or another one was delivered as it was sent.
   if (!isAltering(image.delivery)) return null
   const how = (await alterationOf(image, sourceOfBytes(real)))?.how ?? 'not at all'
-  const isPacked = alters === 'pack' && row.mime === 'image/jpeg' && image.delivery === 'packed anew'
+  const tellsPixels = image.delivery === 'packed anew' || image.data?.includes('"pixels"')
+  const isPacked = alters === 'pack' && row.mime === 'image/jpeg' && tellsPixels
   const proved = alters === 'strip' ? 'stripped' : isPacked ? 'packed' : 'encoded'
   const wanted = image.data === null ? 'encoded' : proved
   return how === wanted ? null : `comes back ${how}, and ${wanted} is wanted (${row.mime}, ${image.delivery})`

@@ -2,6 +2,7 @@ import { albumName } from '../../../src/sync/album.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { isIgnored, type LivePicture } from '../disk/live-pictures.ts'
+import { readTiny } from '../disk/tiny-picture.ts'
 import { split } from '../disk/tree.ts'
 import { pathOfRow, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
@@ -39,9 +40,15 @@ export function needless(
       [...disk.paths()].some(path => path.startsWith(`${folder}/`) && disk.everHeld(path, image.hash)),
   )
   if (history.variations.oneId && isBackedUp) return null
-  // What failed, or was only linked, may be what moved away from there.
+  // What failed, was only linked, or is of a format that the host refuses, may be what moved away from there.
+  const { refuses } = history.variations
+  const isUnread = ({ bytes }: LivePicture['node']) => !!refuses && readTiny(bytes)?.mime === refuses.mime
+  // It stays until the new version is taken.
+  if (pictures.some(({ path, node }) => path === source && isUnread(node))) return null
   const waits = pictures.some(
-    ({ path, node }) => node.bytes.length === image.bytes.length && OPEN.has(rowOf(world, path)?.state ?? ''),
+    ({ path, node }) =>
+      node.bytes.length === image.bytes.length &&
+      (isUnread(node) || OPEN.has(rowOf(world, path)?.state ?? '')),
   )
   if (waits) return null
   // What became of it can't be told: another image looks like it.

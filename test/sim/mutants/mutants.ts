@@ -1,3 +1,4 @@
+import { ALTERED } from './altering.ts'
 import { CHECKING } from './checking.ts'
 import { CLAIMS } from './claims.ts'
 import { DELETIONS } from './deletions.ts'
@@ -25,6 +26,7 @@ const ROWS: readonly Row[] = [
   ...RATES,
   ...REHEARSING,
   ...PAST,
+  ...ALTERED,
 ]
 
 export const MUTANTS: readonly Mutant[] = ROWS.map(([seed, name, why, instead]) => ({

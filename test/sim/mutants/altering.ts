@@ -1,0 +1,32 @@
+import { always, idle, never, nothing, resolving } from './by.ts'
+import type { By, Row } from './mutant.ts'
+
+const taking = (verdict: 'other' | 'unknown', by: object): By =>
+  resolving((compared, _, image) =>
+    compared.verdict === verdict ? { cdnUrl: `https://cdn.example/i/${image.remote_id}`, ...by } : compared,
+  )
+
+/** What a host may make of pictures, of names and of albums, and of a format that it refuses. */
+// biome-ignore format: a mutant is a row.
+export const ALTERED: readonly Row[] = [
+  [2_000_000_266, 'a picture that differs is the same', "another person's image of the same name counts as compared",
+    { 'sync/delivered/compare.ts': { compareDelivered: taking('other', { verdict: 'equal' }) } }],
+  [2_000_000_001, 'a picture of which nothing tells is the same', "another person's image of the same name counts as compared",
+    { 'sync/delivered/compare.ts': { compareDelivered: taking('unknown', { verdict: 'equal' }) } }],
+  [2_000_000_000, 'a picture of which nothing tells is another', 'after a lost state all is sent again to a host that encodes it anew',
+    { 'sync/delivered/compare.ts': { compareDelivered: taking('unknown', { verdict: 'other' }) } }],
+  [2_000_000_038, 'pixels do not count', 'after a lost state all is only linked on a host that packs it anew',
+    { 'protocol/likeness/likeness.ts': { DECODED: () => new Set() } }],
+  [1_000_000_460, 'what a restore writes is not recorded', 'the next scan sends it, beside the image that it is',
+    { 'records/images.ts': { given: idle } }],
+  [1_000_000_470, 'a format that is refused is a failure of each picture', 'each is tried by itself, and each costs quota',
+    { 'sync/uploads/breaker.ts': { 'Breaker.#typeRefused': () => async () => null } }],
+  [1_000_000_470, 'a format that is refused is asked about in each pass', 'each of its pictures is sent in each pass',
+    { 'sync/uploads/breaker.ts': { 'Breaker.#unlessAsking': nothing } }],
+  [2_000_000_001, 'albums under names that the host changed are not looked at', 'after a lost state each gets a twin',
+    { 'sync/listing/walk.ts': { changesOf: () => () => () => false } }],
+  [1_000_000_472, "an album under a changed name may be another folder's", 'pictures of two folders lie in one album',
+    { 'sync/albums/album-tree.ts': { 'AlbumTree.#isWantedBy': never } }],
+  [1_000_000_440, 'an album that answers with the root is there', 'pictures of an album that is gone lie in the root',
+    { 'sync/listing/walk.ts': { showsItsOwn: always } }],
+]
