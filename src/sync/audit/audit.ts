@@ -16,6 +16,7 @@ import type { AlbumPort, DeliveryPort, HostPort } from '../context.ts'
 import { delivers, learnAgain, mayHaveSent, pictureOf } from '../delivered/index.ts'
 import { showsItsOwn, type Walk, type WholeWalk, walkEverything, walkWhole } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
+import { askFormatsAgain } from '../uploads/index.ts'
 import { type AlbumComparison, type AuditStart, compareAlbum, isLeftOver, recordsOf } from './audit-album.ts'
 
 /** An audit also asks how old records are. */
@@ -124,6 +125,7 @@ function finish(tx: Tx, albums: readonly (number | null)[], now: number): void {
   meta.clear('audit_began')
   meta.clear('audit_newest')
   meta.set('audit_ended', now)
+  askFormatsAgain(tx)
   gapEnded(tx, now)
 }
 

@@ -46,7 +46,7 @@ function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): vo
 /** How often a running daemon tries again what waits for the end of an outage. */
 export const RETRY_MS = 60_000
 
-/** A format that the host refuses is asked about so often at the least. */
+/** A format that the host refuses is asked about so often at the least, and after each audit. */
 const FORMAT_MOST_MS = 7 * DAY_MS
 
 /** When a running daemon tries a blocked endpoint again. In an outage its next pass tries again. */

@@ -32,6 +32,12 @@ export function forgetRefusals({ account }: Tx): void {
   for (const row of account.blocks()) if (isRefusal(row)) account.unblock(row.endpoint)
 }
 
+/** An audit was made: the host is asked about each refused format again. */
+export function askFormatsAgain({ account }: Tx): void {
+  for (const row of account.blocks())
+    if (row.code === FORMAT_REFUSED) account.block({ ...row, said_at: row.since })
+}
+
 function isRefusal({ code }: BlockRow): boolean {
   return remedyOfCode(code) === 'refused_by_node'
 }

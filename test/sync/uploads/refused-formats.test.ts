@@ -1,5 +1,6 @@
 import { request as openRequest } from 'node:http'
 import { describe, expect, it } from 'vitest'
+import { runAudit } from '../../../src/sync/audit/index.ts'
 import { forgetRefusals } from '../../../src/sync/uploads/index.ts'
 import type { BlockRow } from '../../../src/synced/tables/account.ts'
 import { because, inWords, said } from '../../../src/words/reasons.ts'
@@ -7,6 +8,7 @@ import { UNLIMITED } from '../../host/choices.ts'
 import { png } from '../../pictures.ts'
 import { clientOf } from '../../remote/client-of.ts'
 import { bodyOf, json, serve } from '../../remote/serve.ts'
+import { never } from '../album-stage.ts'
 import { ALLOWANCE, count, openWith, START, summary, type Workshop } from '../workshop.ts'
 
 const MINUTE = 60_000
@@ -48,10 +50,11 @@ async function refusing(workshop: Workshop, status: number, body: unknown) {
   })
   const host = clientOf(proxy, { apiKey: 'workshop-key', requestsPerSecond: UNLIMITED })
   const clock = { ...workshop.clock, wall: () => Math.round(START + told.ahead) }
-  const allowance = { ...ALLOWANCE, probeEveryMs: 15 * MINUTE }
+  const changes = { host, clock, allowance: { ...ALLOWANCE, probeEveryMs: 15 * MINUTE } }
   return {
     told,
-    pass: () => workshop.pass({ host, clock, allowance, concurrency: 1 }),
+    context: () => workshop.context(changes),
+    pass: () => workshop.pass({ ...changes, concurrency: 1 }),
     async asks(pass: () => Promise<unknown>) {
       const before = told.asked
       await pass()
@@ -108,21 +111,25 @@ describe.each([
     expect(count(workshop, 'format_refused')).toBe(1)
   })
 
-  it('is asked about at once when a person wants it, and ends with the first that is taken', async () => {
-    const { workshop, told, pass, asks } = await open()
-    const { synced } = workshop
-    for (let hours = 0; hours < 8; hours++, told.ahead += 60 * MINUTE) await pass()
-    told.ahead += MINUTE
-    await pass()
-    told.refuses = null
-    told.ahead += MINUTE
-    expect(await asks(pass)).toBe(0)
-    synced.commitNow(forgetRefusals)
-    await pass()
-    await pass()
-    expect(summary(workshop)).toMatchObject({ synced: 14, failed: 0, pending_uploads: 0 })
-    expect(synced.account.blocks()).toEqual([])
-  })
+  it.each(['a person', 'an audit'])(
+    'is asked about at once after %s, and ends with the first that is taken',
+    async who => {
+      const { workshop, told, context, pass, asks } = await open()
+      const { synced } = workshop
+      for (let hours = 0; hours < 8; hours++, told.ahead += 60 * MINUTE) await pass()
+      told.ahead += MINUTE
+      await pass()
+      told.refuses = null
+      told.ahead += MINUTE
+      expect(await asks(pass)).toBe(0)
+      if (who === 'a person') synced.commitNow(forgetRefusals)
+      else await runAudit({ ...context(), gapMs: 0, progress() {} }, { stop: never, cut: never })
+      await pass()
+      await pass()
+      expect(summary(workshop)).toMatchObject({ synced: 14, failed: 0, pending_uploads: 0 })
+      expect(synced.account.blocks()).toEqual([])
+    },
+  )
 
   it('is no block any more when none of its pictures is there', async () => {
     const { workshop, pass } = await open()
