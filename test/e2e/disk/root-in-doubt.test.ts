@@ -40,23 +40,18 @@ describe('a root in doubt', () => {
     rmSync(join(stage.pictures, 'red.png'))
     await daemon.told('picture_gone')
     expect(await daemon.stop()).toBe(0)
-    const advice = async () =>
-      /albumd restore (\S+) --at TIME" brings/.exec((await stage.here('status')).out)?.[1]
     const steps = async () => {
       const { next } = await stage.json('why', join(stage.pictures, 'red.png'))
       return next.map(({ code }: { code: string }) => code)
     }
-    expect(await advice()).toBe(stage.pictures)
     expect(await steps()).toContain('bring_back')
     const at = new Date().toISOString()
     const restore = (folder: string) => stage.here('restore', folder, '--at', at)
     renameSync(stage.pictures, `${stage.pictures}-away`)
-    expect(await advice()).toBe('OTHER_FOLDER')
     expect(await restore(stage.pictures)).toMatchObject({ code: 2 })
     mkdirSync(stage.pictures)
     stage.write('other.png', png(7, 7).bytes)
     expect(await stage.here('sync')).toMatchObject({ code: 3 })
-    expect(await advice()).toBe('OTHER_FOLDER')
     expect(await steps()).not.toContain('bring_back')
     expect(await restore(stage.pictures)).toMatchObject({ code: 2 })
     expect(await restore(join(stage.home, 'other'))).toMatchObject({ code: 0 })
