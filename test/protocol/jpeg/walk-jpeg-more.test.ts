@@ -120,6 +120,13 @@ describe('a film that XMP announces', () => {
     expect(await verdict(drawn({ before }), film)).toEqual(FOLLOWED)
   })
 
+  test('may end in zeros, where a camera’s data stand behind it', async () => {
+    const photo = drawn({ before: xmp(directory(`Item:Length="${film.length}"`)) })
+    const padded = bytes(photo, zeros(40), film.subarray(100), zeros(100))
+    expect(await verdict(padded, 'SEFT')).toEqual(FOLLOWED)
+    expect(await verdict(padded)).toMatchObject({ kind: 'missing', code: 'unwritten' })
+  })
+
   test('stands behind a gain map, which index and directory name', async () => {
     const map = drawn({ width: 40, height: 30 })
     const items = [map.length, film.length].map(

@@ -63,11 +63,11 @@ async function flawOf(
   { images, end }: Found,
 ): Promise<FlawCode | false> {
   const { size } = reader
-  const endsInZero = (await reader.zerosAtEnd()) > 0
+  const zeros = await reader.zerosAtEnd()
   if (images >= count) return to > size && 'length'
-  if (to > size) return end === size || (from >= size && !endsInZero) ? 'announced' : 'cut'
-  // Its room may be reserved and not written, or not up to its end.
+  if (to > size) return end === size || (from >= size && zeros === 0) ? 'announced' : 'cut'
+  // Its room may be reserved and not written, or not up to the file's end.
   const start = await reader.slice(from, Math.min(to, from + ROOM))
-  const last = await reader.slice(Math.max(from, to - HOLE), to)
-  return [start, last].some(bytes => bytes.every(byte => byte === 0)) && 'unwritten'
+  const isRoom = start.every(byte => byte === 0) || (zeros >= HOLE && size - zeros < to)
+  return isRoom && 'unwritten'
 }
