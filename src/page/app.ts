@@ -22,8 +22,8 @@ export interface Sources {
   readonly token: string
   document(): string
   now(): object
-  /** `id`: of the picture's image, or of its upload. Blank when it has ended before a browser asks. */
-  thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail>
+  /** `image`: its id in the records. */
+  thumbnail(image: number): Promise<Thumbnail>
   metrics(): Promise<{ type: string; text: string }>
   alerts(): Alert[]
   /** Queues the command that a form asks for. False: the page has no such form. */
@@ -92,15 +92,13 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
   app.get('/', context => context.html(sources.document()))
   app.get('/enter', context => context.redirect('/', 303))
   app.get('/now', context => context.json(sources.now()))
-  app.get('/thumbnails/:of{picture|under-way}/:id{[0-9]{1,15}}', async context => {
+  app.get('/thumbnails/:image{[0-9]{1,15}}', async context => {
     // Nobody would read the stream, and end it.
     if (context.req.method === 'HEAD') return context.body(null, 200)
-    const { of, id } = context.req.param()
-    const shown = await sources.thumbnail(of as 'picture' | 'under-way', Number(id))
+    const shown = await sources.thumbnail(Number(context.req.param('image')))
     return context.body(shown.bytes, 200, {
       'content-type': shown.mime,
-      // After a restart an upload's id names another upload, so a browser may not keep the thumbnail of an upload.
-      ...(of === 'picture' && shown.lasts && { 'cache-control': 'private, max-age=3600' }),
+      ...(shown.lasts && { 'cache-control': 'private, max-age=3600' }),
       // A picture that is opened in a tab of its own may load and run nothing.
       'content-security-policy': "default-src 'none'; sandbox",
     })
@@ -138,5 +136,5 @@ function refused(context: Context, status: 400 | 401 | 403 | 404 | 413 | 421 | 5
 function readAssets(): { style: string; script: string } {
   // `../page` is right for this file in src/page, and for the built code in dist/cli beside dist/page.
   const read = (name: string) => readFileSync(new URL(`../page/assets/${name}`, import.meta.url), 'utf8')
-  return { style: `${read('colours.css')}\n${read('style.css')}`, script: read('script.js') }
+  return { style: read('style.css'), script: read('script.js') }
 }

@@ -26,8 +26,8 @@ const PAUSES = new Map<unknown, number | null>([
 ])
 
 const WORDS = {
-  approve: 'Approving',
-  discard: 'Discarding',
+  approve: 'Delete now:',
+  discard: 'Keep on the host:',
 } as const
 
 /** The commands that people gave on the page, and their outcome. The daemon carries them out between its passes. */
@@ -44,8 +44,7 @@ export class PageCommands {
   /** Queues the command that a form of the page asks for. Answers false when the page has no such form. */
   askFor(queue: CommandQueue, name: string, fields: Fields): boolean {
     const path = pathIn(fields)
-    const most = mostIn(fields)
-    if (path === undefined || most === undefined) return false
+    if (path === undefined) return false
     const of = path === null ? {} : { path }
     switch (name) {
       case 'retry':
@@ -62,10 +61,15 @@ export class PageCommands {
       }
       case 'approve':
       case 'discard': {
-        // The form for all deletions that wait must say how many deletions the person saw, because more may wait by now.
-        if (path === null && most === null) return false
-        const request = { action: name, ...of, ...(most !== null && { most }) } as const
-        this.#ask(queue, 'deletions', request, `${WORDS[name]} ${path ?? 'all deletions that wait'}`)
+        // The form says which deletions the person saw, because others may wait by now.
+        const { seen } = fields
+        if (typeof seen !== 'string') return false
+        this.#ask(
+          queue,
+          'deletions',
+          { action: name, ...of, seen },
+          `${WORDS[name]} ${path ?? 'all that wait'}`,
+        )
         return true
       }
       default:
@@ -103,11 +107,4 @@ function pathIn({ path }: Fields): string | null | undefined {
   } catch {
     return undefined
   }
-}
-
-/** How many held deletions the person saw, as the form says. Null: the form does not say it. Undefined: the number is not
- * valid. */
-function mostIn({ most }: Fields): number | null | undefined {
-  if (most === undefined) return null
-  return typeof most === 'string' && /^\d{1,9}$/.test(most) ? Number(most) : undefined
 }

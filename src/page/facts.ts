@@ -1,4 +1,3 @@
-import { listToDecide, type PendingDeletion } from '../daemon/commands/deletions.ts'
 import type { Session } from '../daemon/commands/queue.ts'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { type Alert, healthOf, waitsAlert } from '../daemon/notify/health.ts'
@@ -6,13 +5,15 @@ import { type LatestPicture, latestPictures } from '../daemon/report/mirrored-pi
 import { readStatus, type Status, statusOf } from '../daemon/report/status.ts'
 import type { Millis } from '../protocol/clock.ts'
 import type { PageCommand } from './commands.ts'
+import type { RecentLine } from './recent-log.ts'
+import { readToDecide, type ToDecide } from './to-decide.ts'
 import type { UnderWay, UploadRate } from './under-way.ts'
 
 export interface Recorded {
   status: Status
   alerts: Alert[]
   latest: LatestPicture[]
-  held: PendingDeletion[]
+  toDecide: ToDecide[]
 }
 
 export interface Facts {
@@ -23,18 +24,17 @@ export interface Facts {
   underWay: UnderWay[]
   rate: UploadRate
   commands: PageCommand[]
+  log: readonly RecentLine[]
 }
 
 const LATEST_SHOWN = 12
-/** How many deletions that a person may decide about the page groups by folder. Further deletions are only counted. */
-const HELD_SHOWN = 1000
 
 export function readRecorded(session: Session, now: Millis, quietMs: number): Recorded {
-  const { config, synced } = session
+  const health = readHealth(session, now, quietMs)
   return {
-    ...readHealth(session, now, quietMs),
-    latest: latestPictures(config, synced, LATEST_SHOWN),
-    held: listToDecide(config, synced, undefined, now, HELD_SHOWN).slice(0, HELD_SHOWN),
+    ...health,
+    latest: latestPictures(session.config, session.synced, LATEST_SHOWN),
+    toDecide: readToDecide(session, health.status.mirrors),
   }
 }
 

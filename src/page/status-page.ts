@@ -13,6 +13,7 @@ import { type Recorded, readAlerts, readRecorded } from './facts.ts'
 import { newSecret, readOrMakeKey } from './guard.ts'
 import { Metrics } from './metrics.ts'
 import { PageServer, type PageUrl } from './page-server.ts'
+import { RecentLog } from './recent-log.ts'
 import { BLANK, type Thumbnail, Thumbnails } from './thumbnails.ts'
 import { UnderWayPictures } from './under-way.ts'
 import { documentOf } from './view/document.ts'
@@ -25,6 +26,7 @@ export class StatusPage implements Display, Sources {
   readonly #bus: Bus
   readonly #underWay: UnderWayPictures
   readonly #metrics: Metrics
+  readonly #log: RecentLog
   readonly #thumbnails = new Thumbnails()
   readonly #commands: PageCommands
   #daemon: DaemonView | null = null
@@ -41,6 +43,7 @@ export class StatusPage implements Display, Sources {
     this.#bus = bus
     this.#underWay = new UnderWayPictures(now)
     this.#metrics = new Metrics(now)
+    this.#log = new RecentLog(clock, bus)
     this.#commands = new PageCommands(now)
     this.#signAt = now()
     this.#listen(bus)
@@ -111,6 +114,7 @@ export class StatusPage implements Display, Sources {
       underWay: this.#underWay.pictures(),
       rate: this.#underWay.rate(),
       commands: this.#commands.latest(),
+      log: this.#log.lines,
     }
     return documentOf(facts, this.token, now)
   }
@@ -128,12 +132,9 @@ export class StatusPage implements Display, Sources {
     }
   }
 
-  async thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail> {
+  async thumbnail(image: number): Promise<Thumbnail> {
     const session = this.#daemon?.queue.session
-    const place =
-      of === 'under-way'
-        ? this.#underWay.pictures().find(picture => picture.id === id)
-        : session && locationOf(session.config, session.synced, id)
+    const place = session && locationOf(session.config, session.synced, image)
     return place ? this.#thumbnails.read(place.mirror, place.path) : BLANK
   }
 

@@ -67,7 +67,7 @@ it('other sites get nothing: by no other name, in no frame, with no form, whatev
   expect(await ask({ port, headers: { via: 'proxy' } })).toMatchObject({ status: 403 })
   expect(readFileSync(keyFile, 'utf8')).toBe(key)
   const asImage = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }
-  for (const path of ['/', '/now', '/thumbnails/picture/1'])
+  for (const path of ['/', '/now', '/thumbnails/1'])
     expect(await ask({ port, path, headers: asImage })).toMatchObject({ status: 403 })
 
   const { headers } = await ask({ port })
@@ -134,7 +134,7 @@ it.skipIf(!isRoot && !process.env.CI)(
     const questions: [path: string, authorization: string | null, answer: RegExp][] = [
       // The first page says where the key is. Only the pages behind it ask for a password.
       ['', null, /^403 <!doctype html>.*page\.key/s],
-      ...['enter', 'now', 'thumbnails/picture/1', 'nothing'].map(
+      ...['enter', 'now', 'thumbnails/1', 'nothing'].map(
         path => [path, null, /^401 This is the page of the user who runs albumd/] as [string, null, RegExp],
       ),
       ['', basic('guess'), /^401/],

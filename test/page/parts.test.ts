@@ -4,47 +4,54 @@ import { expect, it } from 'vitest'
 import type { Alert } from '../../src/daemon/notify/health.ts'
 import type { Facts, Recorded } from '../../src/page/facts.ts'
 import { isOwnHost, isOwnOrigin, readOrMakeKey, userIn } from '../../src/page/guard.ts'
+import type { ToDecide } from '../../src/page/to-decide.ts'
 import { UnderWayPictures } from '../../src/page/under-way.ts'
-import { attention, failures, late } from '../../src/page/view/decisions.ts'
+import { alerts, deletions, failures } from '../../src/page/view/decisions.ts'
 import { html } from '../../src/page/view/elements.ts'
-import { mirrors, quota, underWay } from '../../src/page/view/sections.ts'
+import { mirrors, quota } from '../../src/page/view/sections.ts'
 import { stateInWords } from '../../src/page/view/state.ts'
 import { tempFolder } from '../temp-folder.ts'
 
+const AT_REST = { underWay: [], rate: { bytes: 0, pictures: 0 } } as unknown as Facts
+
+const MIRROR = {
+  folder: '/pictures',
+  album: 'Photos',
+  state: 'idle',
+  reason: null,
+  files: 3,
+  synced: 3,
+  linked: 0,
+  flat: 2,
+  pending_uploads: 0,
+  failed: 0,
+  uncertain: 0,
+  pending_deletions: 0,
+  held_deletions: 0,
+  left_out: {},
+  left_out_with_image: 0,
+  oldest_unsynced: null,
+  many: null,
+  waits: [],
+  image_waits: [],
+}
+
 it('tells how many pictures lie outside their albums', () => {
-  const of = {
-    folder: '/pictures',
-    state: 'idle',
-    reason: null,
-    files: 3,
-    synced: 3,
-    linked: 0,
-    flat: 2,
-  } as const
-  const counts = { pending_uploads: 0, failed: 0, uncertain: 0, pending_deletions: 0, held_deletions: 0 }
-  const mirror = {
-    ...of,
-    ...counts,
-    album: 'Photos',
-    left_out: {},
-    left_out_with_image: 0,
-    oldest_unsynced: null,
-    many: null,
-    waits: [],
-    image_waits: [],
-  }
   const shown = (changes: object, ...others: object[]) => {
-    const status = { mirrors: [{ ...mirror, ...changes }, ...others], blocks: [] }
-    return mirrors({ status, alerts: [] } as unknown as Recorded).text
+    const status = { mirrors: [{ ...MIRROR, ...changes }, ...others], blocks: [] }
+    const backlog = { pictures: 0 }
+    return mirrors(
+      { status: { ...status, backlog, paused: null }, alerts: [] } as unknown as Recorded,
+      AT_REST,
+    ).text
   }
   expect(shown({})).toContain('2 outside their albums')
   expect(shown({})).not.toContain('to upload')
-  expect(shown({})).toContain('>idle<')
-  expect(shown({ pending_uploads: 5 })).toContain('>waiting<')
-  expect(shown({ pending_uploads: 5, state: 'paused' })).toContain('>paused<')
-  const other = { ...mirror, folder: '/other', state: 'guarded' }
+  expect(shown({ pending_uploads: 5 })).toContain('5 to upload')
+  expect(shown({ pending_uploads: 5, state: 'paused' })).toContain('· paused')
+  const other = { ...MIRROR, folder: '/other', state: 'guarded' }
   expect(shown({}, other)).not.toContain('is deleted')
-  expect(shown({ pending_deletions: 1 }, other)).toContain('Nothing is deleted while /other is guarded.')
+  expect(shown({ pending_deletions: 1 }, other)).toContain('Nothing is deleted while /other is guarded')
   expect(shown({ pending_deletions: 1, state: 'guarded' })).not.toContain('is deleted')
 })
 
@@ -55,6 +62,8 @@ it('says of pictures that are not sent what they wait for, and not how long they
     cause: 'NOT_READY',
     what: 'it may still be written',
     at: null,
+    as_of: null,
+    command: null,
     pictures: 1,
   }
   const ofAll = {
@@ -68,7 +77,8 @@ it('says of pictures that are not sent what they wait for, and not how long they
     const status = {
       running: true,
       paused: null,
-      mirrors: [{ state, pending_uploads: 1, waits, many: null }],
+      blocks: [],
+      mirrors: [{ ...MIRROR, state, pending_uploads: 1, waits }],
       backlog: { ...backlog, per_day: 9 },
       quota: { limit: 9 },
     }
@@ -79,7 +89,7 @@ it('says of pictures that are not sent what they wait for, and not how long they
       underWay: [],
       rate: { bytes: 0, pictures: 0 },
     } as unknown as Facts
-    return [stateInWords(facts).words, underWay(recorded, facts).text] as const
+    return [stateInWords(facts).words, mirrors(recorded, facts).text] as const
   }
   const [title, text] = shown('idle', [own])
   expect(title).toBe('Waits, 1 left')
@@ -91,35 +101,47 @@ it('says of pictures that are not sent what they wait for, and not how long they
     expect.stringContaining('used up'),
   ])
   expect(shown('blocked', [])[0]).toBe('Waits, 1 left')
-  // What one waits for is not said of both.
-  backlog.pictures = 2
-  expect(shown('idle', [own])[1]).toContain('; 1 picture: it may still be written')
 })
 
-it('does not say that a picture needs a person which only waits for long', () => {
+it('is red for what a person must end, and says elsewhere what only takes long', () => {
   const waits = { key: 'TOO_OLD', code: 'TOO_OLD', message: 'A picture has waited for 25 hours' }
-  const held = { key: 'HELD', code: 'HELD', message: '3 deletions are held' }
-  const many = { key: 'MANY', code: 'MANY', message: '9 images wait' }
-  const facts = (...alerts: Alert[]) => ({ recorded: { alerts }, problem: null }) as unknown as Facts
-  expect(attention(facts(waits))).toBeNull()
-  expect(late(facts(waits))!.text).toContain('A picture has waited for 25 hours')
-  expect(attention(facts(waits, held))!.text).toContain('<h2>This needs you</h2>')
-  expect(late(facts(held))).toBeNull()
-  // These stand with the deletions.
-  expect([attention(facts(many)), late(facts(many))]).toEqual([null, null])
+  const refused = { key: 'KEY', code: 'KEY', message: 'The key is refused' }
+  const shownElsewhere = ['HELD', 'FAILED', 'MANY'].map(code => ({ key: code, code, message: code }))
+  const shown = (...told: Alert[]) =>
+    alerts({ recorded: { alerts: told }, problem: null } as unknown as Facts).text
+  expect(shown(waits)).toMatch(/^\s*<section id="late" class="">.*A picture has waited for 25 hours/s)
+  expect(shown(refused)).toMatch(/^<section id="attention" class="bad">.*The key is refused/s)
+  expect(shown(...shownElsewhere).trim()).toBe('')
 })
 
-it('names the mirror where deletions of several mirrors wait', () => {
-  const of = (folder: string) => ({ key: `HELD ${folder}`, code: 'HELD', message: `${folder}: 3 are held` })
-  const shown = (...alerts: Alert[]) => {
-    const { text } = attention({ recorded: { alerts }, problem: null } as unknown as Facts)!
-    return text.match(/<li>.*?<\/li>/g)!.map(line => line.replaceAll(/<.*?>/g, ''))
-  }
-  expect(shown(of('/a'))).toEqual(['Deletions wait for your decision'])
-  expect(shown(of('/a'), of('/b'))).toEqual([
-    'Deletions wait for your decision: /a: 3 are held',
-    'Deletions wait for your decision: /b: 3 are held',
+const group = (folder: string, more: Partial<ToDecide>): ToDecide => {
+  return { folder, images: [1], held: 0, gone: 1, since: 0, until: null, shown: [], ...more }
+}
+const decided = (...toDecide: ToDecide[]) => deletions({ toDecide } as unknown as Recorded, 'token').text
+
+it('is red for deletions that wait for a person, and asks with the number of images', () => {
+  const text = decided(
+    group('/m/Trip', { images: [3, 1, 2], held: 3, gone: 3 }),
+    group('/m/Old', { images: [4], until: '2026-12-01T00:00:00.000Z' }),
+  )
+  expect(text.match(/<section [^>]*>/g)).toEqual([
+    '<section id="waits-%2Fm%2FTrip" class="bad">',
+    '<section id="waits-%2Fm%2FOld" class="soon">',
   ])
+  expect(text).toContain('2026-12-01T00:00:00.000Z')
+  const asked = [...text.matchAll(/popover role="dialog" aria-label="([^"?]*)/g)].map(
+    ([, question]) => question,
+  )
+  expect(asked).toEqual([
+    'Keep 4 images of all folders on the host',
+    'Delete 4 images of all folders from the host',
+    'Keep 3 images of /m/Trip on the host',
+    'Delete 3 images of /m/Trip from the host',
+    'Keep 1 image of /m/Old on the host',
+    'Delete 1 image of /m/Old from the host',
+  ])
+  // With one folder nothing is asked about all.
+  expect(decided(group('/m/Old', {}))).not.toContain('id="all"')
 })
 
 const failed = (path: string, code: string, message: string) => {
@@ -127,10 +149,10 @@ const failed = (path: string, code: string, message: string) => {
 }
 const shownOf = (list: ReturnType<typeof failed>[]) => {
   const status = { failures: list, mirrors: [{ failed: list.length, uncertain: 0 }] }
-  return failures({ status } as unknown as Recorded, 'token')!.text
+  return failures({ status, alerts: [] } as unknown as Recorded, 'token')!.text
 }
 
-it('groups failures by folder and code, and names what two messages of a group do not share', () => {
+it('groups failures by folder and reason', () => {
   const text = shownOf([
     failed('a/1.png', 'X', 'the same'),
     failed('a/2.png', 'X', 'the same'),
@@ -139,26 +161,14 @@ it('groups failures by folder and code, and names what two messages of a group d
     failed('b/5.png', 'X', 'the same'),
   ])
   expect(text.match(/the same/g)).toHaveLength(2)
-  expect(text.match(/2 pictures/g)).toHaveLength(2)
+  expect(text.match(/2 pictures/g)).toHaveLength(1)
   for (const message of ['one', 'another']) expect(text).toContain(`<p>${message} <code>Y</code></p>`)
 })
 
-it('does not say that a picture is not on the host which may be there', () => {
-  const titleOf = (failed_: number, uncertain: number) => {
-    const list = Array.from({ length: failed_ + uncertain }, (_, n) => failed(`${n}.png`, 'X', 'm'))
-    const status = { failures: list, mirrors: [{ failed: failed_, uncertain }] }
-    return failures({ status } as unknown as Recorded, 'token')!.text.match(/<h2[^>]*>([^<]*)/)![1]
-  }
-  expect(titleOf(3, 0)).toBe('Not on the host ')
-  expect(titleOf(3, 5)).toBe('Not, or perhaps not, on the host ')
-  expect(titleOf(0, 5)).toBe('Perhaps not on the host ')
-})
-
-it('shows of very many failures twenty folders, with eight pictures each', () => {
+it('shows of very many failures twenty folders', () => {
   const text = shownOf(Array.from({ length: 1000 }, (_, n) => failed(`${n % 100}/${n}.png`, 'X', 'x')))
-  expect(text.match(/id="failures-/g)).toHaveLength(20)
-  expect(text.match(/id="failure-/g)).toHaveLength(160)
-  expect(text).toContain('and 80 more')
+  expect(text.match(/id="failed-/g)).toHaveLength(20)
+  expect(text).toContain('and 800 more')
 })
 
 it('a template escapes all that is put into it, in text and in attributes', () => {

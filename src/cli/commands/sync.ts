@@ -91,10 +91,14 @@ async function decideMany(
   )
   if (asked.length === 0 || !process.stdin.isTTY || !process.stdout.isTTY) return false
   const { Asker } = await import('../terminal/asker.ts')
+  const { imagesToDecide, setOfImages } = await import('../../daemon/commands/deletions.ts')
+  const { readState } = await import('../../daemon/state/state.ts')
   const asker = new Asker(process.stdin, process.stdout)
   let isApproved = false
   try {
-    for (const { folder: path, deletions, until, folders } of asked) {
+    for (const { folder: path, until, folders } of asked) {
+      const images = readState(config, synced => imagesToDecide(config, synced, path))
+      const deletions = images.length
       const ends = until === null ? null : Date.parse(until)
       asker.tell(factOf(because('many_deletions', { folder: path, deletions, folders, until: ends })))
       const answer = await asker.ask({
@@ -105,7 +109,7 @@ async function decideMany(
       })
       if (answer === 'no') continue
       const action = answer === 'yes' ? 'approve' : 'discard'
-      await carryOut(config, 'deletions', { action, path, most: deletions }, onInterrupts())
+      await carryOut(config, 'deletions', { action, path, seen: setOfImages(images) }, onInterrupts())
       isApproved ||= answer === 'yes'
     }
   } finally {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { type Millis, systemClock } from '../../protocol/clock.ts'
@@ -12,7 +13,7 @@ import type { FileAtPath } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type ReasonCode } from '../../words/reasons.ts'
-import { count, inDigits, isoTime } from '../../words/text.ts'
+import { inDigits, isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { keptImages } from '../report/explain.ts'
 import { locationsOf, picturesOf, recordedAt } from '../report/mirrored-pictures.ts'
@@ -25,9 +26,9 @@ import { type Command, isMeant, NotPossible, refuseSeveral } from './command.ts'
 interface DeletionsRequest {
   action: 'approve' | 'discard'
   path?: string | undefined
-  /** How many deletions the person has seen that are held, or wait as many: those are meant. When there are more by now, the
-   * command refuses. */
-  most?: number | undefined
+  /** `setOfImages()` of the deletions that the person has seen, held or waiting as many: those are meant. When it is another
+   * set by now, the command refuses. */
+  seen?: string | undefined
 }
 
 export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDeletion[] }> = {
@@ -35,13 +36,13 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
     z.strictObject({
       action: z.enum(['approve', 'discard']),
       path: z.string().optional(),
-      most: z.int().min(0).optional(),
+      seen: z.string().optional(),
     }),
-  async carryOut({ config, synced }, { action, path, most }) {
+  async carryOut({ config, synced }, { action, path, seen }) {
     const now = systemClock.wall()
-    const seen = most === undefined ? null : listToDecide(config, synced, path, now)
-    const meant = seen ?? listPending(config, synced, path, now)
-    const isAhead = action === 'discard' && path !== undefined && most === undefined
+    const list = seen === undefined ? listPending : listToDecide
+    const meant = list(config, synced, path, now)
+    const isAhead = action === 'discard' && path !== undefined && seen === undefined
     const gone = isAhead ? goneUnnoticed(config, synced, path) : []
     const ahead = gone.map(picture => keptNow(picture, now))
     const named = [...meant, ...ahead].map(({ mirror }) => mirror)
@@ -52,18 +53,29 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
           : `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
       )
     refuseSeveral(path, named)
-    if (seen && seen.length > most!)
+    const images = imagesOf(synced, meant)
+    if (seen !== undefined && seen !== setOfImages(images))
       throw new NotPossible(
-        `${count(seen.length, 'deletion')} ${seen.length === 1 ? 'waits' : 'wait'} now, and you saw ${inDigits(most!)}. Look at the list again, then ${action}`,
+        `Other deletions wait now than you saw: ${inDigits(images.length)}. Look at them again, then ${action}`,
       )
     const decide = action === 'approve' ? approved : kept
     await synced.commit(tx => {
-      decide(tx, imagesOf(synced, meant), now)
+      decide(tx, images, now)
       for (const { folder, name, image } of gone) keptAhead(tx, { folder, name, image: image.id }, now)
     })
     if (action === 'discard') return { decided: [...meant, ...ahead] }
     return { decided: stillPending(config, synced, meant, now) }
   },
+}
+
+/** The ids of the images at or below `path` that are held, or wait as many. */
+export function imagesToDecide(config: Config, synced: Synced, path: string): number[] {
+  return imagesOf(synced, listToDecide(config, synced, path, systemClock.wall()))
+}
+
+/** A name of a set of images, by their ids in the records. */
+export function setOfImages(images: readonly number[]): string {
+  return hash('sha256', images.toSorted((one, other) => one - other).join())
 }
 
 /** Those of these deletions that wait still, as they wait now. */
@@ -145,16 +157,14 @@ export interface PendingDeletion {
   image_id: string
 }
 
-/** The deletions of the config's mirrors that are held or wait as many, or those at and below `path`. At most `most` of each
- * mirror. */
-export function listToDecide(
+/** The deletions of the config's mirrors that are held or wait as many, or those at and below `path`. */
+function listToDecide(
   config: Config,
   synced: Synced,
   path: string | undefined,
   now: Millis,
-  most = Number.MAX_SAFE_INTEGER,
 ): PendingDeletion[] {
-  return listed(config, synced, path, ({ id }) => synced.escrow.toDecide(id, most), now)
+  return listed(config, synced, path, ({ id }) => synced.escrow.toDecide(id), now)
 }
 
 export function listPending(

@@ -32,7 +32,7 @@ function showPage(next) {
   if (versionOf(next) !== versionOf(document)) return location.reload()
   if (connection.textContent === LOST) show(null)
   document.title = next.title
-  for (const part of next.querySelectorAll('section, #head, #commands')) fill(part)
+  for (const part of next.querySelectorAll('#head, #commands, #main')) fill(part)
 }
 
 /** Says `line` above the page. Null: nothing is to be said. */
@@ -76,6 +76,8 @@ function isSame(there, wanted) {
 }
 
 function renew(there, wanted) {
+  // Its reader decides about what it shows.
+  if (there.popover && there.matches(':popover-open')) return
   if (there.nodeType !== Node.ELEMENT_NODE) {
     if (there.data !== wanted.data) there.data = wanted.data
     return
@@ -84,7 +86,7 @@ function renew(there, wanted) {
     if (!wanted.hasAttribute(name) && !isOfReader(name)) there.removeAttribute(name)
   for (const { name, value } of wanted.attributes)
     if (there.getAttribute(name) !== value) there.setAttribute(name, value)
-  // The reader's choice in a SELECT stays. A button with `data-said` shows "Copied" for a moment.
+  // The reader's choice in a SELECT stays. What has `data-said` shows "Copied" for a moment.
   if (there.nodeName !== 'SELECT' && !there.hasAttribute('data-said')) become(there, wanted)
 }
 
@@ -118,30 +120,26 @@ async function ask(form, button) {
   } catch {
     show('albumd does not answer; nothing was asked for.')
   } finally {
+    form.closest('[popover]')?.hidePopover()
     button.removeAttribute('aria-disabled')
   }
 }
 
-async function copy(button) {
-  const address = button.dataset.copy
+async function copy(link) {
+  const name = link.querySelector('.name')
+  if (name.hasAttribute('data-said')) return
   try {
-    await navigator.clipboard.writeText(address)
-    say(button, 'Copied')
+    await navigator.clipboard.writeText(link.href)
   } catch {
-    // A script may copy only over TLS or on this machine. Elsewhere the address is selected, for the reader to copy.
-    getSelection().selectAllChildren(button.previousElementSibling)
-    say(button, 'Press Ctrl-C')
+    // A script may copy only over TLS or on this machine.
+    return open(link.href, '_blank', 'noopener')
   }
-}
-
-function say(button, word) {
-  if (button.hasAttribute('data-said')) return
-  const before = [...button.childNodes]
-  button.setAttribute('data-said', '')
-  button.replaceChildren(word)
+  const before = name.textContent
+  name.setAttribute('data-said', '')
+  name.textContent = 'Copied'
   setTimeout(() => {
-    button.replaceChildren(...before)
-    button.removeAttribute('data-said')
+    name.textContent = before
+    name.removeAttribute('data-said')
   }, 2000)
 }
 
@@ -152,8 +150,10 @@ document.addEventListener('submit', event => {
 })
 
 document.addEventListener('click', event => {
-  const button = event.target.closest('button[data-copy]')
-  if (button) void copy(button)
+  const link = event.target.closest('a[data-copy]')
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return
+  event.preventDefault()
+  void copy(link)
 })
 
 document.addEventListener('visibilitychange', renewPage)

@@ -1,195 +1,122 @@
-import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
-import { type Alert, isForPerson, isTrouble } from '../../daemon/notify/health.ts'
-import type { FailureStatus } from '../../daemon/report/failures.ts'
-import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../../sync/tree-path.ts'
-import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
+import { setOfImages } from '../../daemon/commands/deletions.ts'
+import { isForPerson, isTrouble } from '../../daemon/notify/health.ts'
+import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import { count, inDigits } from '../../words/text.ts'
 import type { Facts, Recorded } from '../facts.ts'
-import { asksFirst, commandButton, cutName, entries, type Html, html, SHOWN, time } from './elements.ts'
+import type { ToDecide } from '../to-decide.ts'
+import {
+  askingButton,
+  commandButton,
+  dotted,
+  entries,
+  type Html,
+  html,
+  idOf,
+  thumbnail,
+  time,
+} from './elements.ts'
 
-function alertsOf({ recorded, problem }: Facts): readonly Alert[] {
-  return problem ? [problem] : (recorded?.alerts ?? [])
+/** What would be deleted, by folder, with the buttons that end the waiting. `token`: for the buttons. */
+export function deletions({ toDecide }: Recorded, token: string): Html {
+  const all = toDecide.flatMap(({ images }) => images)
+  return html`${
+    toDecide.length > 1 &&
+    html`<div id="all" class="row"><h2>${count(all.length, 'picture')} in ${count(toDecide.length, 'folder')}</h2>${decide(token, all)}</div>`
+  }${toDecide.map(group => {
+    const { folder, images, held, since, until, shown } = group
+    return html`<section id="${idOf('waits', folder)}" class="${held > 0 ? 'bad' : 'soon'}">
+<div class="row"><h2>${whatWaits(group)}</h2>${decide(token, images, folder)}</div>
+<p class="dim">${whereFrom(group)} <code>${folder}</code> since ${time(since)}${held > 0 && until !== null && html`; ${inDigits(images.length - held)} of them go ${time(until)}`}.</p>
+${strip(shown, images.length)}</section>`
+  })}${all.length > 0 && html`<p class="dim">So much at once waits for longer. Until it is gone, <code>albumd restore --at</code> brings the pictures back.</p>`}`
 }
 
-/** What a person must end. What stands elsewhere on the page is only pointed at. */
-export function attention(facts: Facts): Html | null {
-  const alerts = alertsOf(facts).filter(isForPerson)
-  if (alerts.length === 0) return null
-  const few = alerts.slice(0, SHOWN)
-  const heldIn = few.filter(({ code }) => code === 'HELD').length
-  return html`<h2>${alerts.length === 1 ? 'This needs you' : `${count(alerts.length, 'thing')} need you`}</h2>
-<ul>${few.map(({ code, message }) => {
-    if (code === 'HELD')
-      return html`<li><a href="#held">Deletions wait for your decision</a>${heldIn > 1 && html`: ${message}`}</li>`
-    if (code === 'FAILED')
-      return html`<li><a href="#failures">Some pictures or folders can't be mirrored as they are</a></li>`
-    return html`<li>${message} <code>${code}</code></li>`
-  })}${alerts.length > SHOWN && html`<li>and ${inDigits(alerts.length - SHOWN)} more</li>`}</ul>`
+function whereFrom({ images, gone }: ToDecide): string {
+  if (gone === images.length) return 'Gone from'
+  return gone === 0
+    ? 'Replaced or hidden in'
+    : `${inDigits(gone)} gone from, the others replaced or hidden in`
 }
 
-/** What takes long, although albumd goes on by itself. */
-export function late(facts: Facts): Html | null {
-  const alerts = alertsOf(facts).filter(alert => !isForPerson(alert) && isTrouble(alert))
-  if (alerts.length === 0) return null
-  return html`<h2>This takes long</h2>
-<ul>${alerts.map(({ code, message }) => html`<li>${message} <code>${code}</code></li>`)}</ul>`
+function whatWaits({ images: { length }, held, gone, until }: ToDecide): Html {
+  const what = count(length, gone === 0 ? 'older version' : 'picture')
+  if (held > 0) return html`${what} would be deleted. ${length === 1 ? 'It waits' : 'They wait'} for you.`
+  return html`${what} will be deleted${until !== null && html` ${time(until)}`}`
 }
 
-/** The pictures that could not be mirrored. `token`: for the buttons. */
-export function failures({ status: { failures, mirrors } }: Recorded, token: string): Html | null {
-  if (failures.length === 0) return null
-  const all = Math.max(
-    failures.length,
-    mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0),
-  )
-  const unsure = mirrors.reduce((sum, { uncertain }) => sum + uncertain, 0)
-  const title =
-    unsure === 0
-      ? 'Not on the host'
-      : unsure < all
-        ? 'Not, or perhaps not, on the host'
-        : 'Perhaps not on the host'
-  return html`<div class="row"><h2 class="wide">${title} <span class="aside">${inDigits(all)}</span></h2>
-${commandButton(token, 'retry', 'Retry all')}</div>
-${failureGroups(failures, all, 'albumd status', token)}`
-}
-
-/** How many groups are shown, and how many rows of a group where there are several groups. So the page stays small. */
-const GROUPS = 20
-const ROWS = 8
-
-/** What a list of groups shows. */
-interface Grouped<T> {
-  groups: readonly (readonly T[])[]
-  /** A group of one has no head. */
-  alone(only: T): Html
-  head(group: readonly T[]): { id: string; head: Html }
-  row(one: T, group: readonly T[]): Html
-  /** How many rows the records have beside those of the groups. */
-  unlisted: number
-  /** The command that shows all rows. */
-  others: string
-}
-
-function grouped<T>({ groups, alone, head, row, unlisted, others }: Grouped<T>): Html {
-  const most = groups.length * ROWS > SHOWN ? ROWS : SHOWN
-  const shown = groups.slice(0, GROUPS).map(group => {
-    if (group.length === 1) return alone(group[0]!)
-    const { id, head: first } = head(group)
-    const rows = group.slice(0, most).map(one => row(one, group))
-    return html`<li id="${id}"><div class="row">${first}</div>
-${entries(rows, group.length, others)}</li>`
-  })
-  return entries(shown, groups.length + unlisted, others)
-}
-
-/** The failures by folder and code. A message that a group has in common stands once. */
-function failureGroups(failures: readonly FailureStatus[], all: number, others: string, token: string): Html {
-  const groups = Map.groupBy(failures, ({ mirror, path, code }) =>
-    [fullPath(mirror, folderAbove(path)), path === '' ? '' : code].join('\n'),
-  )
-  const haveOneMessage = ([first, ...rest]: readonly FailureStatus[]) =>
-    rest.every(({ message }) => message === first!.message)
-  return grouped({
-    groups: [...groups.values()],
-    alone: failure => failureRow(failure, token, true),
-    head(group) {
-      const { mirror, path, code, message } = group[0]!
-      const above = folderAbove(path)
-      const folder = fullPath(mirror, above)
-      const head = html`<div class="wide">${cutName(above || mirror, folder)}
-<p>${count(group.length, 'picture')}${haveOneMessage(group) && html`: ${message}`} <code>${code}</code></p></div>
-${commandButton(token, 'retry', 'Retry', { path: folder, about: folder })}`
-      return { id: `failures-${code}-${folder}`, head }
-    },
-    row: (failure, group) => failureRow(failure, token, !haveOneMessage(group)),
-    unlisted: all - failures.length,
-    others,
-  })
-}
-
-function failureRow(failure: FailureStatus, token: string, isWhole: boolean): Html {
-  const { mirror, path, code, message, next_attempt_at } = failure
-  const full = fullPath(mirror, path)
-  const name = path === '' ? mirror : isWhole ? path : nameOf(path)
-  return html`<li class="row" id="failure-${full}"><div class="wide">${cutName(name, full)}
-${isWhole && html`<p>${message} <code>${code}</code></p>`}${
-  next_attempt_at !== null && html`<p class="aside">It is tried again at ${time(next_attempt_at)}.</p>`
-}</div>
-<div class="row">${commandButton(token, 'retry', 'Retry', { path: full, about: path })}</div></li>`
-}
-
-/** The deletions that a person may decide about, by folder: those held, and those that wait because they are many. `token`: for
- * the buttons. */
-export function held({ held, status: { mirrors } }: Recorded, token: string): Html | null {
-  if (held.length === 0) return null
-  const all = Math.max(
-    held.length,
-    mirrors.reduce((sum, { held_deletions, many }) => sum + held_deletions + (many?.deletions ?? 0), 0),
-  )
-  const until = held.flatMap(({ state, goes_at }) => (state === 'many' && goes_at ? [goes_at] : [])).sort()
-  const [last] = until.slice(-1)
-  const folders = Map.groupBy(held, ({ mirror, path }) => fullPath(mirror, folderAbove(path)))
-  return html`<h2>Deletions that wait <span class="aside">${inDigits(all)}</span></h2>
-<p>Unusually many pictures are gone here, so their images wait${last === undefined ? '' : html`, ${until.length < held.length && `${inDigits(until.length)} of them `}until ${time(last)}`}.
-<b>Approve</b> deletes them for good, <b>discard</b> keeps them on the host. Until they are gone, <code>albumd restore</code>
-brings the pictures back.</p>
-<div class="row">${decide(token, { images: all, of: 'of all folders' })}</div>
-${grouped({
-  groups: [...folders.values()],
-  alone: deletion => heldRow(deletion, token, true),
-  head: group =>
-    heldHead(group, held, { isOnlyMirror: mirrors.length === 1, isCut: all > held.length }, token),
-  row: deletion => heldRow(deletion, token, false),
-  unlisted: all - held.length,
-  others: 'albumd deletions list',
-})}`
-}
-
-/** `all`: the held deletions that are listed, of all folders. A person decides about a folder together with the folders in it.
- * `isCut`: some are not listed, so nobody knows here how many a folder has. */
-function heldHead(
-  group: readonly PendingDeletion[],
-  all: readonly PendingDeletion[],
-  { isOnlyMirror, isCut }: { isOnlyMirror: boolean; isCut: boolean },
-  token: string,
-): { id: string; head: Html } {
-  const { mirror, path } = group[0]!
-  const above = folderAbove(path)
-  const folder = fullPath(mirror, above)
-  const name = isOnlyMirror && above !== '' ? above : folder
-  const images = all.filter(each => isAtOrBelow(fullPath(each.mirror, each.path), folder)).length
-  const of = `of ${name}${images > group.length ? ' and the folders in it' : ''}`
-  const reasons = Map.groupBy(group, ({ reason }) => reason)
-  const counts = [...reasons].map(([why, { length }]) => `${inDigits(length)} ${inWords(WHY_IN_ESCROW[why])}`)
-  const head = html`<div class="wide">${cutName(name, folder)}
-<p class="aside">${count(group.length, 'image')}: ${counts.join(', ')}</p></div>
-${!isCut && decide(token, { images, of, path: folder })}`
-  return { id: `held-in-${folder}`, head }
-}
-
-function heldRow(
-  { mirror, path, reason, since, goes_at, image_id }: PendingDeletion,
-  token: string,
-  isWhole: boolean,
-): Html {
-  const full = fullPath(mirror, path)
-  return html`<li class="row" id="held-${image_id}"><div class="wide">${cutName(isWhole ? path : nameOf(path), full)}
-<p class="aside">${isWhole && `${inWords(WHY_IN_ESCROW[reason])}, `}since ${time(since)}${goes_at !== null && html`, until ${time(goes_at)}`}</p></div>
-${decide(token, { images: 1, of: `of ${path}`, path: full })}</li>`
-}
-
-/** Approve and discard. `of`: which images, in words. `path`: without it, all held deletions are meant. */
-function decide(token: string, { images, of, path }: { images: number; of: string; path?: string }): Html {
-  const what = `${count(images, 'image')} ${of}`
-  const button = (command: 'approve' | 'discard', verb: string, kind?: 'bad') =>
-    commandButton(token, command, `${verb} ${count(images, 'image')}`, {
-      ...(path !== undefined && { path }),
-      ...(kind && { kind }),
-      most: images,
-      about: of,
-    })
+function decide(token: string, images: readonly number[], path?: string): Html {
+  const what = count(images.length, 'image')
+  const about = path === undefined ? 'of all folders' : `of ${path}`
+  const seen = setOfImages(images)
+  const id = (command: string) => idOf(command, path ?? '')
+  const keep = { command: 'discard', label: `Keep ${what}`, path, seen, about, kind: 'keep' } as const
+  const approve = { command: 'approve', label: `Delete ${what}`, path, seen, about, kind: 'bad' } as const
   const all = path === undefined ? ' all' : ''
-  return html`<div class="row">${asksFirst(`Approve${all}`, what, `This deletes ${what} from the host. This can't be undone.`, button('approve', 'Delete', 'bad'))}
-${asksFirst(`Discard${all}`, what, `This keeps ${what} on the host for good. albumd never deletes ${images === 1 ? 'it' : 'them'} later.`, button('discard', 'Keep'))}</div>`
+  return html`<div class="row">${askingButton(token, id('keep'), `Keep${all} on the host…`, `Keep ${what} ${about} on the host? albumd will not delete ${images.length === 1 ? 'it' : 'them'} later.`, keep)}
+${askingButton(token, id('delete'), `Delete${all} now…`, `Delete ${what} ${about} from the host? Nothing brings back what is gone there.`, approve)}</div>`
+}
+
+/** How many pictures are seen at first. */
+const SEEN = 8
+
+function strip(shown: ToDecide['shown'], all: number): Html {
+  const pictures = shown.map(({ image, name }) => thumbnail(image, name))
+  const more = all - SEEN
+  const left = all - shown.length
+  return html`<div class="strip">${pictures.slice(0, SEEN)}</div>${
+    more > 0 &&
+    html`<details><summary>${inDigits(more)} more</summary><div class="strip">${pictures.slice(SEEN)}</div>${left > 0 && html`<p class="dim">and ${inDigits(left)} more; “albumd deletions list --all” names them</p>`}</details>`
+  }`
+}
+
+/** Alerts of which the page shows more elsewhere. */
+const SHOWN_ELSEWHERE: ReadonlySet<string> = new Set(['HELD', 'FAILED'])
+const ALERTS = 12
+
+/** What a person must end, and what takes long, although albumd goes on by itself. */
+export function alerts({ recorded, problem }: Facts): Html {
+  const told = (problem ? [problem] : (recorded?.alerts ?? [])).filter(
+    alert => isTrouble(alert) && !SHOWN_ELSEWHERE.has(alert.code),
+  )
+  const section = (id: string, title: string, ones: typeof told) =>
+    ones.length > 0 &&
+    html`<section id="${id}" class="${id === 'attention' ? 'bad' : null}"><h2>${title}</h2>
+${entries(
+  ones.slice(0, ALERTS).map(({ code, message }) => html`<li>${message} <code>${code}</code></li>`),
+  ones.length,
+  'albumd status',
+)}</section>`
+  return html`${section('attention', 'This needs you', told.filter(isForPerson))}
+${section(
+  'late',
+  'This takes long',
+  told.filter(alert => !isForPerson(alert)),
+)}`
+}
+
+const FAILURES = 20
+/** How many names of a group. */
+const NAMED = 8
+
+/** The pictures that could not be mirrored, by folder and reason. `token`: for the buttons. */
+export function failures({ status: { failures, mirrors }, alerts }: Recorded, token: string): Html | null {
+  if (failures.length === 0) return null
+  const all = mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0)
+  const groups = Map.groupBy(failures, ({ mirror, path, code, message }) =>
+    [path && fullPath(mirror, folderAbove(path)), code, message].join('\n'),
+  )
+  const rows = [...groups.values()].slice(0, FAILURES).map(([first, ...others]) => {
+    const { mirror, path, code, message, next_attempt_at } = first!
+    const about = fullPath(mirror, others.length === 0 ? path : folderAbove(path))
+    return html`<li id="${idOf(`failed-${code}`, fullPath(mirror, path))}" class="row"><div><b>${about}</b>${others.length > 0 && html`: ${count(others.length + 1, 'picture')}`}
+<p>${message} <code>${code}</code></p>${dotted(
+      others.length > 0 && [first!, ...others].slice(0, NAMED).map(({ path }) => html`${nameOf(path)} `),
+      next_attempt_at !== null && html`tried again ${time(next_attempt_at)}`,
+    )}</div>
+${commandButton(token, { command: 'retry', label: 'Retry', path: about, about })}</li>`
+  })
+  const shown = [...groups.values()].slice(0, FAILURES).flat().length
+  return html`<section id="failures" class="${alerts.some(({ code }) => code === 'FAILED') ? 'bad' : null}">
+<div class="row"><h2>Trouble with ${count(Math.max(all, failures.length), 'picture')}</h2>${commandButton(token, { command: 'retry', label: 'Retry all' })}</div>
+${entries(rows, Math.max(all, failures.length) - shown + rows.length, 'albumd status')}</section>`
 }

@@ -1,31 +1,32 @@
 import { version } from '../../daemon/package.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import type { Facts, Recorded } from '../facts.ts'
-import { attention, failures, held, late } from './decisions.ts'
+import { alerts, deletions, failures } from './decisions.ts'
 import { commandButton, type Html, html, time } from './elements.ts'
-import { commands, latest, mirrors, quota, underWay } from './sections.ts'
+import { commands, latest, log, mirrors, quota } from './sections.ts'
 import { stateInWords } from './state.ts'
 
-/** The HTML of the whole page. Its script fills each element with an id anew. `token`: for the buttons. */
+/** The HTML of the whole page. Its script fills #head, #commands and #main anew. `token`: for the buttons. */
 export function documentOf(facts: Facts, token: string, now: Millis): string {
   const { recorded } = facts
-  const section = (id: string, content: Html | null, kind: string | null = null) =>
-    html`<section id="${id}" data-kind="${kind}">${content}</section>`
   return frame(
     html`${stateInWords(facts).words} – albumd`.text,
     `<script src="/script.js" defer></script>
 <noscript><meta http-equiv="refresh" content="30"></noscript>`,
-    html`<header class="row"><h1 class="wide">albumd</h1><div id="head" class="row">${head(facts, token)}</div></header>
-<p id="connection" class="note" data-kind="warn" role="status"></p>
+    html`<header class="row"><h1>albumd</h1><div id="head" class="row">${head(facts, token)}</div></header>
+<p id="connection" class="note" role="status"></p>
 <div id="commands" class="note" role="status">${commands(facts.commands)}</div>
-<main>
-${section('attention', attention(facts), 'bad')}
-${section('late', late(facts), 'warn')}
-<div class="beside">${section('under-way', recorded && underWay(recorded, facts))}${section('quota', recorded && quota(recorded, now))}</div>
-${section('held', recorded && held(recorded, token))}
-${section('failures', recorded && failures(recorded, token))}
-${section('mirrors', recorded && mirrors(recorded))}
-${section('latest', recorded && latest(recorded))}
+<main id="main">
+${recorded && deletions(recorded, token)}
+${alerts(facts)}
+${
+  recorded &&
+  html`${failures(recorded, token)}
+${mirrors(recorded, facts)}
+${quota(recorded, now)}
+${latest(recorded)}`
+}
+${log(facts.log)}
 </main>
 <footer>albumd ${version} · <a href="/metrics">metrics</a> · <a href="/healthz">health</a></footer>`.text,
   )
@@ -68,12 +69,12 @@ export function lockedDocument(keyFile: string): string {
 
 /** The state of albumd in a few words, and the button that pauses or resumes albumd. `token`: for the button. */
 function head(facts: Facts, token: string): Html {
-  const { kind, words, until } = stateInWords(facts)
-  return html`<b class="chip" data-kind="${kind}">${words}${until !== null && html` until ${time(until)}`}</b>${facts.recorded && pause(facts.recorded, token)}`
+  const { needsPerson, words, until } = stateInWords(facts)
+  return html`<b class="${needsPerson ? 'needs' : null}">${words}${until !== null && html` until ${time(until)}`}</b>${facts.recorded && pause(facts.recorded, token)}`
 }
 
 function pause({ status }: Recorded, token: string): Html {
-  if (status.paused !== null) return commandButton(token, 'resume', 'Resume')
+  if (status.paused !== null) return commandButton(token, { command: 'resume', label: 'Resume' })
   // "Pause" has the same place as "Resume" in the form, so the focus stays when "Resume" replaces "Pause".
   return html`<form class="row" method="post" action="/commands/pause"><input type="hidden" name="token" value="${token}"><button>Pause</button>
 <label><span class="unseen">For how long</span><select name="for"><option value="1h">for 1 h</option><option value="8h">for 8 h</option><option value="">until I resume</option></select></label></form>`

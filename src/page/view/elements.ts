@@ -1,4 +1,3 @@
-import { extname } from 'node:path'
 import { inDigits, printable } from '../../words/text.ts'
 
 /** HTML in which all inserted values are escaped. */
@@ -16,7 +15,7 @@ export class Html {
 }
 
 /** False and null show nothing, so that a template can hold a condition. */
-type Shown = Html | string | number | null | false | readonly Shown[]
+export type Shown = Html | string | number | null | false | readonly Shown[]
 
 /** A piece of HTML. Inserted values are escaped for text and for attributes in double quotes. Html is inserted as it is. */
 export function html(parts: TemplateStringsArray, ...shown: Shown[]): Html {
@@ -34,65 +33,54 @@ function escaped(text: string): string {
   return printable(text.replace(/[&<>"'`]/g, char => `&#${char.charCodeAt(0)};`))
 }
 
-/** How many of a name's last characters stay when the name is cut. A camera's number and the format are among them. */
-const KEPT = 10
-
-/** A name on one line. Where the line is too short, the name is cut in its middle, because names often differ at their end. */
-export function cutName(name: string, title: string): Html {
-  const chars = Array.from(name)
-  const kept = chars.length > 2 * KEPT ? KEPT : chars.length
-  return html`<b class="name" title="${title}"><span>${chars.slice(0, -kept).join('')}</span><span>${chars.slice(-kept).join('')}</span></b>`
+/** An attribute `id` for a path. It may hold no space. */
+export function idOf(what: string, path: string): string {
+  return `${what}-${encodeURIComponent(path.toWellFormed())}`
 }
 
-/** How many rows of a list the page shows at first. */
-const SEEN = 8
-/** How many rows it shows after a person has unfolded the list. Of further rows it tells only the number. */
-export const SHOWN = 50
+/** The pieces that are there, with a dot between them. */
+export function dotted(...pieces: Shown[]): Html | null {
+  const [first, ...more] = pieces.filter(piece => piece !== null && piece !== false && piece !== '')
+  return first === undefined ? null : html`<p class="dim">${first}${more.map(piece => html` · ${piece}`)}</p>`
+}
 
-/** A long list. `all`: how many rows the records have. `others`: the command that shows all rows. */
+/** A list that is cut. `all`: how many rows there are. `others`: the command that shows all rows. */
 export function entries(rows: readonly Html[], all: number, others: string): Html {
-  const more = rows.slice(SEEN)
   const left = all - rows.length
-  return html`<ul class="entries">${rows.slice(0, SEEN)}</ul>
-${
-  more.length > 0 &&
-  html`<details><summary>${more.length} more</summary><ul class="entries">${more}</ul></details>`
-}${left > 0 && html`<p class="aside">and ${inDigits(left)} more; “${others}” shows them</p>`}`
+  return html`<ul>${rows}</ul>${left > 0 && html`<p class="dim">and ${inDigits(left)} more; “${others}” shows them</p>`}`
 }
 
-/** A button that asks first: it unfolds the question, and the button that answers it. `about`: what a screen reader reads
- * after the label. `question`: what would happen, to how many and to which. */
-export function asksFirst(label: string, about: string, question: string, answer: Html): Html {
-  return html`<details class="asks"><summary>${label}…<span class="unseen"> ${about}</span></summary>
-<p>${question}</p>${answer}</details>`
-}
-
-interface ButtonParts {
-  /** The absolute path of the file that the command is for. Undefined: the command is for all files. */
-  path?: string
-  /** How many held deletions the reader of the page sees. */
-  most?: number
+interface Form {
+  command: 'retry' | 'approve' | 'discard' | 'resume'
+  label: string
+  /** Undefined: the command is for all files. */
+  path?: string | undefined
+  /** The deletions that the reader of the page sees, as the command wants it. */
+  seen?: string
   /** What a screen reader reads after the button's label. */
   about?: string
-  kind?: 'bad'
+  kind?: 'keep' | 'bad'
 }
 
 /** A button that gives a command. `token` proves that this page sent it. */
-export function commandButton(
-  token: string,
-  command: 'retry' | 'approve' | 'discard' | 'resume',
-  label: string,
-  { path, most, about, kind }: ButtonParts = {},
-): Html {
+export function commandButton(token: string, { command, label, path, seen, about, kind }: Form): Html {
   // The path is sent as JSON, because a browser would change line breaks in a name.
   return html`<form method="post" action="/commands/${command}"><input type="hidden" name="token" value="${token}">${
     path !== undefined && html`<input type="hidden" name="path" value="${JSON.stringify(path)}">`
-  }${most !== undefined && html`<input type="hidden" name="most" value="${most}">`}<button data-kind="${kind ?? null}">${label}${about !== undefined && html`<span class="unseen"> ${about}</span>`}</button></form>`
+  }${seen !== undefined && html`<input type="hidden" name="seen" value="${seen}">`}<button class="${kind ?? null}">${label}${about !== undefined && html`<span class="unseen"> ${about}</span>`}</button></form>`
 }
 
-/** A picture's frame. When the browser can't show the picture, the frame shows the name of the format. */
-export function thumbnail(address: string, name: string): Html {
-  return html`<span class="thumbnail"><span aria-hidden="true">${extname(name).slice(1).toUpperCase()}</span><img src="${address}" alt="" loading="lazy"></span>`
+/** A button that first asks whether its reader means it. `id`: of the question, different for each. */
+export function askingButton(token: string, id: string, label: string, question: string, form: Form): Html {
+  const about = html`<span class="unseen"> ${form.about ?? null}</span>`
+  return html`<button class="${form.kind ?? null}" popovertarget="${id}">${label}${about}</button>
+<div id="${id}" popover role="dialog" aria-label="${question}"><p>${question}</p>
+<div class="row">${commandButton(token, form)}<button popovertarget="${id}" popovertargetaction="hide">Cancel</button></div></div>`
+}
+
+/** A small picture of an image, with its name. `image`: its id in the records. */
+export function thumbnail(image: number, name: string): Html {
+  return html`<img src="/thumbnails/${image}" alt="${name}" title="${name}" loading="lazy">`
 }
 
 /** A time in UTC. The page's script changes UTC to the reader's local time. `at`: milliseconds since 1970, or ISO 8601. */

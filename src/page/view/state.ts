@@ -6,32 +6,31 @@ import type { UnderWay } from '../under-way.ts'
 
 /** The state of albumd, for the top of the page and for the title of its tab. */
 export interface StateInWords {
-  kind: 'good' | 'busy' | 'warn' | 'bad'
+  needsPerson: boolean
   words: string
   /** When the state ends, ISO 8601. Null: nobody knows. */
   until: string | null
 }
 
 export function stateInWords({ recorded, problem, underWay }: Facts): StateInWords {
-  const state = (kind: StateInWords['kind'], words: string, until: string | null = null) => {
-    return { kind, words, until }
+  const state = (words: string, until: string | null = null, needsPerson = false) => {
+    return { words, until, needsPerson }
   }
-  if (problem !== null)
-    return state(
-      isForPerson(problem) ? 'bad' : 'busy',
-      `Waits for ${problem.code === 'STATE' ? 'its state' : 'the shared store'}`,
-    )
-  if (recorded === null) return state('busy', 'Begins')
+  if (problem !== null) {
+    const words = `Waits for ${problem.code === 'STATE' ? 'its state' : 'the shared store'}`
+    return state(words, null, isForPerson(problem))
+  }
+  if (recorded === null) return state('Begins')
   const { status, alerts } = recorded
   const needed = alerts.filter(isForPerson).length
-  if (needed > 0) return state('bad', `${count(needed, 'thing')} ${needed === 1 ? 'needs' : 'need'} you`)
-  if (status.paused !== null) return state('warn', 'Paused', status.paused.until)
+  if (needed > 0) return state(`${count(needed, 'thing')} ${needed === 1 ? 'needs' : 'need'} you`, null, true)
+  if (status.paused !== null) return state('Paused', status.paused.until)
   const many = status.mirrors.find(({ many }) => many?.news)?.many
-  if (many) return state('warn', 'Many pictures are gone: their images wait', many.until)
+  if (many) return state('Many pictures are gone: their images wait', many.until)
   if (status.backlog.pictures > 0) return waiting(status, underWay)
-  if (status.mirrors.some(({ state }) => state === 'scanning')) return state('busy', 'Scanning')
+  if (status.mirrors.some(({ state }) => state === 'scanning')) return state('Scanning')
   const left = status.mirrors.some(mirror => LEFT.some(what => mirror[what] > 0))
-  return left ? state('busy', 'Something is left to do') : state('good', 'All in sync')
+  return state(left ? 'Something is left to do' : 'All in sync')
 }
 
 const LEFT = ['pending_deletions', 'failed', 'uncertain', 'linked'] as const
@@ -39,9 +38,9 @@ const LEFT = ['pending_deletions', 'failed', 'uncertain', 'linked'] as const
 function waiting(status: Recorded['status'], underWay: readonly UnderWay[]): StateInWords {
   const pictures = `${inDigits(status.backlog.pictures)} left`
   const wait = whatWaits(status, underWay)
-  if (wait === null) return { kind: 'busy', words: `Syncing, ${pictures}`, until: null }
+  if (wait === null) return { needsPerson: false, words: `Syncing, ${pictures}`, until: null }
   const forQuota = wait?.cause === 'DAILY_LIMIT_REACHED' ? ' for quota' : ''
-  return { kind: 'busy', words: `Waits${forQuota}, ${pictures}`, until: wait?.at ?? null }
+  return { needsPerson: false, words: `Waits${forQuota}, ${pictures}`, until: wait?.at ?? null }
 }
 
 /** What pictures wait for while none is sent: first what stands with the account. Null: some are sent. Undefined: nobody knows. */

@@ -68,6 +68,17 @@ export interface ManyInFolder {
   deletions: number
 }
 
+/** Deletions of a folder that wait for a person, or as many. `folder`: as of ManyInFolder. */
+export interface ToDecideInFolder extends ManyInFolder {
+  /** How many of them wait for a person. */
+  held: number
+  /** How many of them are of pictures that are gone. */
+  gone: number
+  since: Millis
+  /** The ids of the images, with commas between them, in the order of their paths. */
+  images: string
+}
+
 /** Images that wait for their deletion. */
 export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }: Statements) {
   const pathOfBytes = value<[{ hash: Buffer; name: string }], string | undefined>(
@@ -92,14 +103,19 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
   const toRelease = `${inStates(ESCROW_TRANSITIONS.moved.grace)} AND (state = 'held' OR many_until IS NOT NULL)
     AND ${hasMoved}`
   const waitsAsMany = `mirror = +? AND many_until IS NOT NULL AND state = 'grace'`
+  const folder = "rtrim(path, replace(path, '/', '')) AS folder, count(*) AS deletions"
+  const toDecide = `mirror = +? AND (state IN ('held','unproved') OR many_until IS NOT NULL)`
 
   return {
     reads: {
       ofMirror: all<[mirror: number], EscrowRow>('SELECT * FROM escrow WHERE mirror = +? ORDER BY path'),
-      /** At most `most` entries that wait for a person, or as many, in the order of their paths. */
-      toDecide: all<[mirror: number, most: number], EscrowRow>(
-        `SELECT * FROM escrow WHERE mirror = +? AND (state IN ('held','unproved') OR many_until IS NOT NULL)
-         ORDER BY path LIMIT +?`,
+      /** The entries that wait for a person, or as many, in the order of their paths. */
+      toDecide: all<[mirror: number], EscrowRow>(`SELECT * FROM escrow WHERE ${toDecide} ORDER BY path`),
+      /** The folders of those. */
+      toDecideIn: all<[mirror: number], ToDecideInFolder>(
+        `SELECT ${folder}, sum(state <> 'grace') AS held, sum(reason = 'deleted') AS gone, min(since) AS since,
+           group_concat(image ORDER BY path) AS images
+         FROM escrow WHERE ${toDecide} GROUP BY 1 ORDER BY 1`,
       ),
       /** How many wait as many, and when the last of them is due, in running time and by the clock. */
       many: one<[mirror: number], { deletions: number; due_at: number; until: Millis }>(
@@ -108,8 +124,7 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
       ),
       /** The folders of those, the fullest first. */
       manyIn: all<[mirror: number], ManyInFolder>(
-        `SELECT rtrim(path, replace(path, '/', '')) AS folder, count(*) AS deletions
-         FROM escrow WHERE ${waitsAsMany} GROUP BY 1 ORDER BY 2 DESC, 1`,
+        `SELECT ${folder} FROM escrow WHERE ${waitsAsMany} GROUP BY 1 ORDER BY 2 DESC, 1`,
       ),
       /** Of those that passes have left for a reason of one code, the last, and how many they are: most first. */
       left: all<[mirror: number], EscrowRow & { images: number }>(

@@ -8,7 +8,7 @@ import { statusOf } from '../../../src/daemon/report/status.ts'
 import { wait } from '../../../src/daemon/report/step.ts'
 import { realDisk } from '../../../src/local/disk.ts'
 import { PictureFileError } from '../../../src/local/open-file.ts'
-import type { Recorded } from '../../../src/page/facts.ts'
+import type { Facts, Recorded } from '../../../src/page/facts.ts'
 import { mirrors } from '../../../src/page/view/sections.ts'
 import { spoken } from '../../../src/sync/pass-events.ts'
 import { because, codeOf, inWords } from '../../../src/words/reasons.ts'
@@ -18,6 +18,7 @@ import { type Asked, asked } from './asked.ts'
 /** Any reason of which no face knows anything: whoever raises it and its words are all that there is. */
 const REASON = because('not_on_host')
 const WORDS = inWords(REASON)
+const AT_REST = { underWay: [], rate: { bytes: 0, pictures: 0 } } as unknown as Facts
 
 it('shows a reason that a picture waits for in why, status, page, log and dry run, though no face knows it', async () => {
   const at = await asked()
@@ -30,7 +31,7 @@ it('shows a reason that a picture waits for in why, status, page, log and dry ru
   const status = statusOf(at.config, at.synced, true, Date.now())
   expect(status.mirrors[0]).toMatchObject({ waits: [{ code: codeOf(REASON) }] })
   expect(status.mirrors[0]!.reason).toContain(WORDS)
-  expect(mirrors({ status, alerts: [] } as unknown as Recorded).text).toContain(WORDS)
+  expect(mirrors({ status, alerts: [] } as unknown as Recorded, AT_REST).text).toContain(WORDS)
   const told = at.events.find(({ event }) => event === 'picture_waits')!
   expect(spoken(told)).toMatchObject({ message: WORDS })
   expect(LOG_EVENTS).toHaveProperty(told.event)
@@ -54,7 +55,7 @@ it('shows a reason for which an image stays in why, deletions list, status, page
   expect(listPending(at.config, at.synced, undefined, Date.now())[0]!.next.slice(0, 1)).toMatchObject(stays)
   const status = statusOf(at.config, at.synced, true, Date.now())
   expect(status.mirrors[0]).toMatchObject({ image_waits: [{ ...stays[0], images: 1 }] })
-  expect(mirrors({ status, alerts: [] } as unknown as Recorded).text).toContain(
+  expect(mirrors({ status, alerts: [] } as unknown as Recorded, AT_REST).text).toContain(
     `1 image: the image stays (${words})`,
   )
   const told = at.events.find(({ event }) => event === 'image_kept')!

@@ -88,7 +88,7 @@ it('a daemon tells of many at once, which is no trouble, and of their end', asyn
   await expect.poll(async () => (await stage.status()).mirrors).toMatchObject([{ many: { deletions: 4 } }])
   expect(await ask({ port: stage.port, path: '/healthz' })).toMatchObject({ status: 200, text: 'ok\n' })
   const page = await ask({ port: stage.port, path: '/' })
-  expect(page.text).toContain('Deletions that wait')
+  expect(page.text).toContain('will be deleted')
   await stage.here('deletions', 'discard')
   await expect.poll(async () => (await stage.status()).mirrors).toMatchObject([{ many: null }])
   expect(await daemon.stop()).toBe(0)

@@ -76,7 +76,7 @@ function anyFlat(world: World): boolean {
 
 function held(world: World): number {
   const { escrow } = world.state.synced
-  return rows(world).reduce((sum, { id }) => sum + escrow.toDecide(id, 100).length, 0)
+  return rows(world).reduce((sum, { id }) => sum + escrow.toDecide(id).length, 0)
 }
 
 function isGraceOver(world: World): boolean {
