@@ -244,16 +244,15 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   return taken ? null : `${path} is not on the host (${row?.state ?? 'not known'})`
 }
 
-/** What a picture of a format that the host refuses must not be: failed by itself, where several are of this format and the
- * host names it as the reason. */
-function failedAlone(
-  { disk, mirrors, history }: World,
-  path: string,
-  row: FileRow | undefined,
-): string | null {
+/** What a picture of a format that the host refuses must not be: failed by itself, where several of this format wait or have
+ * failed, and the host names it as the reason. */
+function failedAlone(world: World, path: string, row: FileRow | undefined): string | null {
+  const { disk, mirrors, history, state } = world
   const { mime, status } = history.variations.refuses!
   const isOne = ({ path, node }: LivePicture) =>
-    readTiny(node.bytes)?.mime === mime && !isIgnored(disk, mirrors, path)
+    readTiny(node.bytes)?.mime === mime &&
+    !isIgnored(disk, mirrors, path) &&
+    ['pending', 'failed'].includes(rowAt(state.synced, mirrors, path)?.state ?? '')
   const isOfFormat = status === 415 && [...livePictures(disk, mirrors)].filter(isOne).length > 2
   return isOfFormat && row?.state === 'failed' ? `${path} has failed, and its format is refused` : null
 }
