@@ -84,7 +84,7 @@ describe('a quota that the host says is used up', () => {
     const midnight = Math.ceil(Date.now() / 86_400_000) * 86_400_000
     expect(quota).toMatchObject({ used: 20, exhausted: true })
     expect(Math.abs(Date.parse(quota.resumes_at) - midnight)).toBeLessThan(60_000)
-    expect(backlog).toMatchObject({ pictures: 20, days: 1 })
+    expect(backlog).toMatchObject({ pictures: 20 })
     const { out } = await stage.here('status', '--config', stage.config)
     expect(out).toMatch(/^quota {3}20 of 5,000 today \(professional\), used up until /m)
     expect(out).toContain('host.daily_quota')
