@@ -84,6 +84,7 @@ export class LastCheck {
     const asked = policy.pruneIgnored || this.#synced.escrow.of(image ?? 0)?.reason === 'ignored'
     if (!asked) return false
     const found = lookAt(this.#disk, { mirror: policy, path })
+    if (found.kind === 'unknown') this.#unseen = `${policy.folder}/${path}`
     return found.kind === 'left_out' && found.why === 'ignored'
   }
 }

@@ -70,5 +70,7 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'the judge wanted a dry run to know of images that the host lists before their bytes are there, and whose answers were lost',
   1500001568:
     'a changed picture was sent in each pass where the host encodes anew, and puts it into the image of the old one',
+  2000060886:
+    'an image was deleted though the last look at another one had met an ignore file that can not be read',
   1000000415: 'the clock was trusted only once an age was asked for, so a repair gave no lost picture back',
 }

@@ -1,5 +1,5 @@
 import type { FolderRow } from '../../../src/synced/tables/folders.ts'
-import { idle, never } from './by.ts'
+import { idle, never, returning } from './by.ts'
 import type { By, Row } from './mutant.ts'
 
 /** What was absent before its folder was found missing stays. */
@@ -33,6 +33,11 @@ export const RULES: readonly Row[] = [
   [1_000_000_014, 'what is given up is not looked at under the rules as they are',
     'what no rule hides any more is deleted',
     { 'sync/deletions/last-check.ts': { lookAt: () => () => ({ kind: 'left_out', why: 'ignored' }) } }],
+  [2000060886, 'an ignore file that proves to be unreadable at a last look is no doubt',
+    'what lies under it is deleted, and nobody can tell what its rules are',
+    { 'sync/deletions/last-check.ts': {
+      lookAt: returning(found => (found.kind === 'unknown' ? { kind: 'absent' } : found)),
+    } }],
   [1_000_000_015, 'what is given up with the folder that hides it stays',
     'what was hidden before a person asked is never given up',
     keepingAbsent()],
