@@ -179,7 +179,7 @@ function deleteImage(
       if (isYoung || (image.album === null && synced.meta.get('default_album') !== '')) return false
       const walk = await walkOf(context, image, walks, signal)
       if (!walk.ok) return walk.failure.remedy === 'gone'
-      return walk.value.complete && walk.value.images.every(({ id }) => id !== image.remote_id)
+      return walk.value.settled && walk.value.images.every(({ id }) => id !== image.remote_id)
     },
     done(tx) {
       countDeletion(tx, entry, running())

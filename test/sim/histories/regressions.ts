@@ -72,5 +72,7 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'a changed picture was sent in each pass where the host encodes anew, and puts it into the image of the old one',
   2000060886:
     'an image was deleted though the last look at another one had met an ignore file that can not be read',
+  2000061715:
+    'where images are not counted rightly, the deletion of what was gone was asked for once an hour, for ever',
   1000000415: 'the clock was trusted only once an age was asked for, so a repair gave no lost picture back',
 }

@@ -1,5 +1,5 @@
 import { codeOf } from '../../../src/words/reasons.ts'
-import { but, given, idle, never, nothing, returning, within } from './by.ts'
+import { but, given, idle, never, nothing, resolving, returning, within } from './by.ts'
 import type { By, Row } from './mutant.ts'
 
 /** Where everything is scanned again, the pass goes on with what its first scan saw. */
@@ -21,6 +21,11 @@ const few = returning(() => 'few')
 export const DELETIONS: readonly Row[] = [
   [1_000_000_430, 'only NOT_FOUND tells that an image is gone', 'its deletion is asked for once an hour, for ever',
     { 'sync/deletions/send-delete.ts': { isOfThisOne: never } }],
+  [2000061715, 'where images are not counted rightly, no listing tells that one is gone',
+    'its deletion is asked for once an hour, for ever',
+    { 'sync/deletions/delete-images.ts': {
+      walkWhole: resolving(walk => (walk.ok ? but(walk, 'value.settled', walk.value.complete) : walk)),
+    } }],
   [300008256, 'a deletion that the plan refuses counts as done',
     'a picture that comes back is sent again beside its image',
     { 'sync/deletions/send-delete.ts': {
