@@ -44,9 +44,9 @@ export function isAltering(delivery: Delivery | undefined): boolean {
   return delivery !== undefined && delivery !== 'as sent'
 }
 
-/** Whether a listed image may be that of an upload in doubt. */
+/** Whether a listed image may be that of an upload in doubt. Its size tells only where the host keeps such pictures as sent. */
 export function mayHaveSent(synced: Synced, intent: OpenUpload, listed: ListedImage): boolean {
-  return canBe(listed, intent, { sizes: !isAltered(synced, intent.mime) })
+  return canBe(listed, intent, { sizes: deliveryOf(synced, intent.mime) === 'as sent' })
 }
 
 /** Learns from the delivery of a picture that is the image's for sure. Returns what this shows. A picture with nothing to take

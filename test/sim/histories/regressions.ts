@@ -74,5 +74,6 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'an image was deleted though the last look at another one had met an ignore file that can not be read',
   2000061715:
     'where images are not counted rightly, the deletion of what was gone was asked for once an hour, for ever',
+  2000061610: 'an audit called foreign what an upload in doubt had sent to a host that encodes anew',
   1000000415: 'the clock was trusted only once an age was asked for, so a repair gave no lost picture back',
 }

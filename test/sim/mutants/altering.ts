@@ -1,4 +1,4 @@
-import { always, idle, never, nothing, resolving } from './by.ts'
+import { always, idle, never, nothing, resolving, returning, within } from './by.ts'
 import type { By, Row } from './mutant.ts'
 
 const taking = (verdict: 'other' | 'unknown', by: object): By =>
@@ -27,6 +27,9 @@ export const ALTERED: readonly Row[] = [
     { 'sync/listing/walk.ts': { changesOf: () => () => () => false } }],
   [1_000_000_472, "an album under a changed name may be another folder's", 'pictures of two folders lie in one album',
     { 'sync/albums/album-tree.ts': { 'AlbumTree.#isWantedBy': never } }],
+  [2000061610, 'a picture is listed with the size that was sent until a delivery shows otherwise',
+    'an audit calls foreign what an upload in doubt has sent',
+    { 'sync/delivered/learned.ts': within('mayHaveSent', 'deliveryOf', returning(delivery => delivery ?? 'as sent')) }],
   [1_000_000_440, 'an album that answers with the root is there', 'pictures of an album that is gone lie in the root',
     { 'sync/listing/walk.ts': { showsItsOwn: always } }],
 ]
