@@ -101,7 +101,8 @@ export class DeletionJudge extends ImageJudge {
     const { source } = image
     const wasGone = source !== null && this.facts.pruning.wasGoneBefore(source)
     const isExcused = wasGone || this.#isReplaced(image) || this.#isHiddenOver(image)
-    return met === undefined || isExcused ? Number.POSITIVE_INFINITY : this.facts.waited() - met
+    // A command waits by the clock, which may have been set back.
+    return met === undefined || isExcused ? Number.POSITIVE_INFINITY : Math.max(0, this.facts.waited() - met)
   }
 
   /** Its picture came back to another album, or after its deletion had begun, and has an image of its own. */
