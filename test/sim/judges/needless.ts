@@ -75,14 +75,17 @@ function staysForItsPlace(
 /** Only an audit tells that the host still has what albumd deleted. It deletes a few, and none while others are in doubt. */
 function isKeptDeleted(
   { oracle, auditing, history, state: { synced } }: World,
-  { keptDeleted, album }: TrueImage,
+  { id, keptDeleted, album }: TrueImage,
 ): boolean {
+  // An upload that came late, and of which nobody heard, was answered with the id of what albumd deleted and the host kept.
+  const isUnheard =
+    history.variations.oneId && synced.deleted.at(id) !== undefined && !synced.images.byRemoteId(id)
   const mayDelete = auditing.last?.withheld === 0 && synced.journal.openUploads().length === 0
   const remoteIds = synced.audit.albums().map(id => (id === null ? null : synced.albums.byId(id)!.remote_id))
   // By a clock that was set an image may have come after albumd deleted one of its id: then it is another's.
   const isTimed = history.actions.every(({ kind }) => kind !== 'clockJump')
   const mustBeSeen = isTimed && history.variations.blinks === null && remoteIds.includes(album?.id ?? null)
-  return keptDeleted && !(oracle.mended && mayDelete && mustBeSeen)
+  return (keptDeleted || isUnheard) && !(oracle.mended && mayDelete && mustBeSeen)
 }
 
 /** Whether albumd has a reason of its own to leave it there. */
