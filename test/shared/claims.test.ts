@@ -19,7 +19,8 @@ const never = new AbortController().signal
 /** A store, and machines that claim albums in it. Time passes only where a test says so. */
 function setUp() {
   const time = new Timeline()
-  const redis = new FakeRedis(() => time.now)
+  const storeClock = { behindMs: 0 }
+  const redis = new FakeRedis(() => time.now - storeClock.behindMs)
   const clock = {
     wall: () => time.now,
     monotonic: () => time.now,
@@ -84,7 +85,7 @@ function setUp() {
     const opened = first.open()
     return pass(LEASE_MS + 1).then(() => opened)
   }
-  return { time, redis, pass, machine, settle }
+  return { time, redis, storeClock, pass, machine, settle }
 }
 
 /** A machine that has the album Photos, in a store that is not new. */
@@ -208,6 +209,17 @@ describe('leave to delete', () => {
     expect(copy.kept.held.albums).toHaveProperty('Photos')
   })
 
+  it('stays with the process that has it when a copy of its state ends', async () => {
+    const { one, machine, pass } = await working()
+    const copy = machine('one', ['Photos'], { held: one.kept.held })
+    const refused = expect(copy.open()).rejects.toMatchObject({ code: 'STATE_COPIED' })
+    await pass(LEASE_MS + 1)
+    await refused
+    await copy.claims.close()
+    await expect(machine('two', ['Photos']).claims.open(never, true)).rejects.toThrow(AlbumTaken)
+    expect(one.claims.doubt()).toBe(null)
+  })
+
   it('ends for a process that slept while a copy of its state began', async () => {
     const { one, machine, pass } = await working()
     one.away = true
@@ -325,6 +337,27 @@ describe('a store that was put back to an older copy', () => {
     await pass(2 * RENEW_MS)
     expect(two.claims.doubt()).toBe(null)
   })
+})
+
+it('a store whose clock was set back gives an album to the last that claimed it', async () => {
+  const { storeClock, machine, pass, settle } = setUp()
+  await settle()
+  const one = machine('one', ['Photos', 'Scans'])
+  await one.open()
+  const older = structuredClone(one.kept)
+  await one.claims.close()
+  storeClock.behindMs = 3_600_000
+  const without = machine('one', ['Scans'], one.kept)
+  const opened = without.open()
+  await pass(2 * LEASE_MS)
+  await opened
+  await without.claims.close()
+  const two = machine('two', ['Photos'])
+  await two.open()
+  await pass(1)
+  await expect(machine('one', ['Photos', 'Scans'], older).open()).rejects.toMatchObject({ code: 'LOCKED' })
+  await pass(RENEW_MS)
+  expect(two.claims.doubt()).toBe(null)
 })
 
 it('a store that drops a key keeps nobody apart less', async () => {
