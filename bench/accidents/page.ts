@@ -7,32 +7,28 @@ type Table = ReadonlyMap<Accident, ReadonlyMap<Variant, Result | null>>
 
 const ABOUT = `# What an accident costs, here and elsewhere
 
-Each tool mirrors ${PICTURES} pictures in 12 folders and rests. Then the accident happens to the pictures on the local side, the
-tool goes on, and is started once more. Nobody intervenes. A cell says how many pictures are **lost** on the other side: neither
-shown there nor among the versions that the tool keeps. *Doubled*: files too many. *Told*: the tool said something that a person
-would see: an exit code, a warning, a decision that it waits for. *Back*: how many \`albumd restore FOLDER --at TIME\` brought back
-afterwards as they were before, byte for byte.
+For whoever chooses between albumd and another tool. Each tool mirrors ${PICTURES} pictures in 12 folders and rests. Then the
+accident happens to the pictures on the local side, the tool goes on, and is started once more. Nobody intervenes. A cell says how
+many pictures are **lost** on the other side: neither shown there nor among the versions that the tool keeps. *Doubled*: files too
+many. *Told*: an exit code, a warning, or a decision that the tool waits for. Afterwards \`albumd restore FOLDER --at TIME\` brought
+all of albumd's pictures back as they were before, byte for byte, unless a cell says how many (*back*).
 `
 
 const FAIR = `## How to read it
 
-- rsync, rclone sync and lsyncd are made to make the other side equal. They do what they are told here, and promise no more. unison
-  and Syncthing carry changes both ways, and a deletion is a change. A tool that keeps versions loses nothing, as long as the
-  versions are kept and somebody looks for them.
+- rsync, rclone sync and lsyncd are made to make the other side equal, and promise no more. unison and Syncthing carry changes both
+  ways, and a deletion is a change. A tool that keeps versions loses nothing, as long as the versions are kept and somebody looks
+  for them.
 - Each is the program of Debian's package, run by an ordinary user, with a folder on the same machine as its other side. The
-  protections are those of its own manual. Waits are short so that an accident is over in a minute: lsyncd and Syncthing collect
-  for a second, and albumd's \`deletions.grace\` is 5 seconds instead of 10 minutes, so an accident "one after another" is slower
-  than the grace.
-- What is few, up to 5 % of the mirror within a day, albumd deletes after its grace: that is what a mirror is for. Many wait for a
-  day (\`grace_many\`), and somebody is told; too many wait for a person. \`grace: 30d\` keeps the few on the host for a month too.
-  The older version of an overwritten picture is such a deletion. Pictures that go one after another, more slowly than the
-  grace, are few until they are many.
+  protections are those of its own manual. Waits are short so that an accident is over in a minute: albumd's \`deletions.grace\` is
+  5 seconds instead of 10 minutes, so an accident "one after another" is slower than the grace.
+- What is few albumd deletes after its grace: that is what a mirror is for. Pictures that go one after another are few until
+  they are [many](deletions-wait.md#how-many-are-there-at-once). \`grace: 30d\` keeps the few on the host for a month too.
 - *Doubled* where pictures are emptied: 200 empty files are the same file 200 times.
-- "Back" needs the records, so after a lost state nothing comes back this way; the pictures are on the host, and
-  [\`albumd restore\`](../how-to/disk-died.md) fetches them.
-- When its state was lost, albumd knows pictures that are there by their names. A picture that was moved in the meantime is sent to
-  its new place, and its old image stays, because nothing proves that the image is albumd's. \`albumd audit\` names such images.
-  With \`deletions: keep\` and \`grace: 30d\` the images at the old places stay after every move, as they promise.
+- "Back" needs the records; after a lost state [\`albumd restore FOLDER --from-host\`](../how-to/disk-died.md) fetches the pictures.
+- When its state was lost, albumd knows pictures that are there by their names. A picture that was moved meanwhile is sent to its
+  new place, and its old image stays; \`albumd audit\` names it. With \`deletions: keep\` and \`grace: 30d\` the images at the old
+  places stay after every move, as they promise.
 `
 
 /** The page of the docs: what was played, the table, and fair words. */
@@ -54,13 +50,13 @@ export function pageOf(table: Table, variants: readonly Variant[]): string {
   ].join('\n')
 }
 
-/** "45, told", "200 (+199 doubled)", "0; back 200". */
+/** "45, told", "200 (+199 doubled)", "0, back 190". */
 function cellOf(result: Result | null): string {
   if (result === null) return '–'
   const { lost, doubled, told, back } = result
   return [
     doubled > 0 ? `${lost} (+${doubled} doubled)` : `${lost}`,
     ...(told.length > 0 ? ['told'] : []),
-    ...(back === null ? [] : [`back ${back}`]),
+    ...(back === null || back === PICTURES ? [] : [`back ${back}`]),
   ].join(', ')
 }

@@ -125,7 +125,7 @@ const ERROR_CODES = new Set([...Object.values(CODE_OF), ...Object.keys(EXIT_OF),
 export function jsonPage(): string {
   return page(
     'JSON',
-    '`--json` has a command write one object on standard output. Times are ISO 8601 in UTC. Fields may be added; those that ' +
+    'For programs. With `--json` a command writes one object on standard output. Times are ISO 8601 in UTC. Fields may be added; those that ' +
       'are here keep their names. Every object begins with `schema`: 1, and the number grows when a field gets another meaning. An error is one object too, `{"schema": 1, "error": {"code", "message"}}`, with the same exit code; `NAME_NOT_UTF8` has the `path` beside, `url` of a picture that is not on the host the `cause`, a code as `put` has it. The types ' +
       'are the ones in the code.',
     `The codes of errors: ${[...ERROR_CODES]

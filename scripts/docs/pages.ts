@@ -1,3 +1,4 @@
+import { configOption, jsonOption, quietOption } from '../../src/cli/options.ts'
 import { EXIT_MEANINGS } from '../../src/cli/problem.ts'
 import { LOG_EVENTS } from '../../src/daemon/report/log.ts'
 import { Metrics } from '../../src/page/metrics.ts'
@@ -21,29 +22,34 @@ export async function referencePages(): Promise<Record<string, string>> {
 }
 
 function commandsPage(commands: readonly DeclaredCommand[]): string {
-  const overview = commands.map(({ name, usage, describe }) => [`[${code(usage)}](#${name})`, describe])
   return page(
     'Commands',
-    'What all commands share, such as `--config` and how paths are written, is on [its own page](command-line.md).',
-    table(['command', 'what it does'], overview),
+    'For whoever types or scripts a command. `albumd --help` lists them all. `--config`, `--quiet`, `--json` and how paths are ' +
+      'written are on [a page of their own](command-line.md), and so are the [exit codes](exit-codes.md).',
     ...commands.flatMap(commandParts),
   )
 }
 
+/** Options that mean the same for every command that has them. */
+const SHARED: readonly Declared[] = [configOption.config, jsonOption.json, quietOption.quiet]
+
 function commandParts(command: DeclaredCommand): string[] {
-  const { name, usage, describe, operands, options, examples, notes, exits, commands } = command
+  const { name, usage, describe, operands, options, examples, notes, commands } = command
+  const own = options.filter(([, declared]) => !SHARED.includes(declared))
+  const shared = options
+    .filter(([, declared]) => SHARED.includes(declared) && declared !== configOption.config)
+    .map(([option]) => ` [--${option}]`)
   const given = [
     ...operands.map(([operand, declared]) => [code(operand), saidOf(declared)]),
-    ...options.map(([option, declared]) => [code(optionUsage(option, declared)), saidOf(declared)]),
+    ...own.map(([option, declared]) => [code(optionUsage(option, declared)), saidOf(declared)]),
   ]
   const lines = examples.map(([line, words]) => `${line}    # ${words}`)
   return [
     `${name.includes(' ') ? '###' : '##'} ${name}`,
-    `${code(usage)}: ${describe}.`,
+    `${code([usage, ...shared].join(''))}: ${describe}.`,
     ...(given.length > 0 ? [table(['', ''], given)] : []),
     ...(lines.length > 0 ? [['```sh', ...lines, '```'].join('\n')] : []),
     ...notes,
-    ...(commands.length > 0 ? [] : [`[Exit codes](exit-codes.md): ${exits.join(', ')}.`]),
     ...commands.flatMap(commandParts),
   ]
 }
@@ -66,15 +72,17 @@ function exitCodesPage(commands: readonly DeclaredCommand[]): string {
           .join(', ')
   return page(
     'Exit codes',
+    'For scripts.',
     table(
       ['code', 'meaning', 'commands'],
       Object.entries(EXIT_MEANINGS).map(([exit, meaning]) => [exit, meaning, ending(Number(exit))]),
     ),
     'What is left (3) may be pictures that failed or are uncertain, deletions that are held or in grace, a used-up quota, a ' +
-      'guarded folder, an endpoint that the plan does not have, or a host that is away; `albumd status` says which. ' +
-      'A mirror whose folder is missing or can not be read is different: a command that ends, such as `sync`, then does nothing ' +
-      'for any mirror and exits with 2, while `run` guards that mirror, uploads for the others, and deletes nothing. With paths, `put` and `sync` need only the mirrors of these paths. ' +
-      '`status` itself exits with 0 whatever it has to tell, if it can read config and state.\n\n' +
+      'guarded folder, an endpoint that the plan does not have, or a host that is away; `albumd status` says which, and itself ' +
+      'exits with 0.\n\n' +
+      'Where the folder of a mirror is missing or can not be read, a command that ends, such as `sync`, does nothing for any mirror ' +
+      'and exits with 2, while `run` guards that mirror, uploads for the others, and deletes nothing. With paths, `put` and `sync` ' +
+      'need only the mirrors of these paths.\n\n' +
       'A command that finds another at work waits for its end, and ends with 4 where one stays for more than 10 s. ' +
       'It does not wait for `run`, which carries it out.',
   )
@@ -97,7 +105,7 @@ function configPage(): string {
   ])
   return page(
     'Config',
-    `The config is YAML. [How to write it, and where it lies](../how-to/config.md). ${SPELLING}`,
+    `For whoever writes a config. It is YAML. [How to write it, and where it lies](../how-to/config.md). ${SPELLING}`,
     ...parts,
   )
 }
@@ -106,7 +114,7 @@ function logEventsPage(): string {
   const fields = eventFields()
   return page(
     'Log events',
-    'Each line of the log has an `event`, and that keeps its name. As JSON a line has `level` (20 debug, 30 info, 40 warn, ' +
+    'For programs that read the log. Each line has an `event`, and that keeps its name. As JSON a line has `level` (20 debug, 30 info, 40 warn, ' +
       '50 error), `time` (UTC), `event`, `msg` for people, and the fields below. Paths (`path`) are below the folder of ' +
       '`mirror`. [Which ones ask for a person](../how-to/log-lines.md).',
     table(
@@ -141,7 +149,7 @@ function metricsPage(): string {
     .map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help])
   return page(
     'Metrics',
-    'For Prometheus, at `/metrics` of the [status page](../how-to/status-page.md). Counters begin at 0 when albumd starts. ' +
+    'For Prometheus and the like, at `/metrics` of the [status page](../how-to/status-page.md). Counters begin at 0 when albumd starts. ' +
       'The label `mirror` is the folder of a mirror.',
     table(['metric', 'type', 'labels', 'what it counts'], rows),
   )
