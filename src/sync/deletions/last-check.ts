@@ -67,7 +67,8 @@ export class LastCheck {
   /** Why a picture is perhaps at the location of an image that no file uses, or null. */
   whyThere({ mirror, path }: EscrowRow): Reason | null {
     // The file at this location uses a newer image. So the picture of the older image is not there any more.
-    if (fileAt(this.#synced, mirror, path)?.state === 'synced') return null
+    const file = fileAt(this.#synced, mirror, path)
+    if (file && file.state !== 'gone' && file.image !== null) return null
     return this.#isThere(this.#mirrors.get(mirror)!, path) ? because('file_there_again', { path }) : null
   }
 

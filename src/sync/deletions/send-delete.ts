@@ -91,7 +91,7 @@ const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
     return null
   },
   isLocationTaken: ({ files, entry, disk }) =>
-    files.length === 0 && entry?.reason === 'deleted' ? (disk?.whyThere(entry) ?? null) : null,
+    files.length === 0 && entry ? (disk?.whyThere(entry) ?? null) : null,
   isDiskInDoubt: ({ disk }) => disk?.doubt() ?? null,
   isBeingRestored: ({ entry, disk }) => (entry ? (disk?.whyRestored(entry) ?? null) : null),
 }

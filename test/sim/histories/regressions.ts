@@ -72,6 +72,8 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'a changed picture was sent in each pass where the host encodes anew, and puts it into the image of the old one',
   2000060886:
     'an image was deleted though the last look at another one had met an ignore file that can not be read',
+  2000061962:
+    'an older version whose upload was found out was deleted without a look at the path that its file left',
   2000061715:
     'where images are not counted rightly, the deletion of what was gone was asked for once an hour, for ever',
   2000061610: 'an audit called foreign what an upload in doubt had sent to a host that encodes anew',
