@@ -74,7 +74,13 @@ export async function build(): Promise<void> {
   rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
   const bundle = await rolldown({
     cwd: ROOT,
-    input: { albumd: 'src/cli/albumd.ts', 'scan-worker': 'src/local/scan-worker.ts' },
+    input: {
+      albumd: 'src/cli/albumd.ts',
+      'scan-worker': 'src/local/scan-worker.ts',
+      'thumbnail-child': 'src/page/thumbnail-child.ts',
+    },
+    // It finds its compiled part by itself, and is loaded only where somebody looks at the page.
+    external: ['sharp'],
     platform: 'node',
     // No module of src does anything when it is loaded. So what one name needs is loaded, and not all that its room exports.
     treeshake: { moduleSideEffects: (id, external) => external || !id.startsWith(join(ROOT, 'src')) },

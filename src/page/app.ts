@@ -22,8 +22,8 @@ export interface Sources {
   readonly token: string
   document(): string
   now(): object
-  /** `image`: its id in the records. */
-  thumbnail(image: number): Promise<Thumbnail>
+  /** `image`: its id in the records. Null: it can't be shown, or not yet. */
+  thumbnail(image: number): Promise<Thumbnail | null>
   metrics(): Promise<{ type: string; text: string }>
   alerts(): Alert[]
   /** Queues the command that a form asks for. False: the page has no such form. */
@@ -93,12 +93,11 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
   app.get('/enter', context => context.redirect('/', 303))
   app.get('/now', context => context.json(sources.now()))
   app.get('/thumbnails/:image{[0-9]{1,15}}', async context => {
-    // Nobody would read the stream, and end it.
-    if (context.req.method === 'HEAD') return context.body(null, 200)
     const shown = await sources.thumbnail(Number(context.req.param('image')))
+    if (shown === null) return context.body(null, 204)
     return context.body(shown.bytes, 200, {
       'content-type': shown.mime,
-      ...(shown.lasts && { 'cache-control': 'private, max-age=3600' }),
+      'cache-control': 'private, max-age=3600',
       // A picture that is opened in a tab of its own may load and run nothing.
       'content-security-policy': "default-src 'none'; sandbox",
     })

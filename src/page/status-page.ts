@@ -6,6 +6,7 @@ import { type Alert, isTrouble } from '../daemon/notify/health.ts'
 import { locationOf } from '../daemon/report/mirrored-pictures.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
 import type { Clock } from '../protocol/clock.ts'
+import { deliveryAddresses } from '../sync/listing/index.ts'
 import { pageApp, type Sources } from './app.ts'
 import type { PageNow } from './ask.ts'
 import { type Fields, PageCommands } from './commands.ts'
@@ -14,7 +15,7 @@ import { newSecret, readOrMakeKey } from './guard.ts'
 import { Metrics } from './metrics.ts'
 import { PageServer, type PageUrl } from './page-server.ts'
 import { RecentLog } from './recent-log.ts'
-import { BLANK, type Thumbnail, Thumbnails } from './thumbnails.ts'
+import { type Thumbnail, Thumbnails } from './thumbnails.ts'
 import { UnderWayPictures } from './under-way.ts'
 import { documentOf } from './view/document.ts'
 
@@ -27,7 +28,7 @@ export class StatusPage implements Display, Sources {
   readonly #underWay: UnderWayPictures
   readonly #metrics: Metrics
   readonly #log: RecentLog
-  readonly #thumbnails = new Thumbnails()
+  readonly #thumbnails: Thumbnails
   readonly #commands: PageCommands
   #daemon: DaemonView | null = null
   #server: PageServer | null = null
@@ -45,6 +46,7 @@ export class StatusPage implements Display, Sources {
     this.#metrics = new Metrics(now)
     this.#log = new RecentLog(clock, bus)
     this.#commands = new PageCommands(now)
+    this.#thumbnails = new Thumbnails(now)
     this.#signAt = now()
     this.#listen(bus)
   }
@@ -91,6 +93,7 @@ export class StatusPage implements Display, Sources {
   }
 
   async close(): Promise<void> {
+    this.#thumbnails.close()
     await Promise.all([this.#server?.listenAt(null), this.#picgo?.listenAt(null), this.#socket?.()])
   }
 
@@ -132,10 +135,18 @@ export class StatusPage implements Display, Sources {
     }
   }
 
-  async thumbnail(image: number): Promise<Thumbnail> {
+  /** Only what waits for its deletion is fetched from the host. */
+  async thumbnail(id: number): Promise<Thumbnail | null> {
     const session = this.#daemon?.queue.session
-    const place = session && locationOf(session.config, session.synced, image)
-    return place ? this.#thumbnails.read(place.mirror, place.path) : BLANK
+    if (!session) return null
+    const { config, synced } = session
+    const place = locationOf(config, synced, id)
+    if (place) return this.#thumbnails.read(config, place)
+    const image = synced.escrow.of(id) && synced.images.byId(id)
+    if (!image) return null
+    const { remote_id, name } = image
+    const url = image.cdn_url ?? deliveryAddresses(synced)(remote_id, name)
+    return url === null ? null : this.#thumbnails.read(config, { remote_id, url })
   }
 
   metrics(): Promise<{ type: string; text: string }> {

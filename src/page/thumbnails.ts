@@ -1,106 +1,193 @@
-import { createReadStream, fstatSync } from 'node:fs'
-import { Readable } from 'node:stream'
-import { type OpenFile, openInside } from '../local/open-file.ts'
-import type { ByteSource } from '../protocol/byte-reader.ts'
-import { inspectPicture, readPicture } from '../protocol/picture/picture.ts'
+import { type ChildProcess, fork } from 'node:child_process'
+import { fstatSync } from 'node:fs'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readAuthorities } from '../config/host-access.ts'
+import type { Config } from '../config/schema.ts'
+import { stateFiles } from '../daemon/state/claim.ts'
+import { openInside } from '../local/open-file.ts'
+import { sourceOfBytes } from '../protocol/byte-reader.ts'
+import { readPicture } from '../protocol/picture/picture.ts'
+import { openDownloads } from '../remote/download.ts'
+import { ThumbnailCache } from './thumbnail-cache.ts'
 
-/** A file with more bytes is not read into memory: the page shows the small picture that a camera has put into the file. */
-const LARGEST = 2 * 2 ** 20
-/** Where there is no small picture, as in a screenshot, a file of up to so many bytes is sent as it is, piece by piece. */
-const LARGEST_SENT = 32 * 2 ** 20
-const PIECE = 256 * 1024
-const AT_ONCE = 4
-
-/** Formats that browsers show. SVG is left out, because an SVG may hold scripts. */
-const SHOWN: ReadonlySet<string> = new Set([
-  'image/png',
-  'image/jpeg',
-  'image/gif',
-  'image/webp',
-  'image/bmp',
-  'image/x-icon',
-  'image/vnd.microsoft.icon',
-])
-
+/** A picture's bytes, for a browser. */
 export interface Thumbnail {
-  /** Found from the bytes, not from the name. */
   mime: string
-  bytes: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
-  /** Whether a browser may keep the picture, because a later request would get the same picture. */
-  lasts: boolean
+  bytes: Uint8Array<ArrayBuffer>
 }
 
-/** A picture of one transparent pixel, for which the page shows an empty frame. */
-export const BLANK = {
-  mime: 'image/gif',
-  bytes: new Uint8Array(Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')),
-  lasts: false,
-} satisfies Thumbnail
+/** Where a picture is that is to be seen small: in a mirror, or only on the host, at its delivery address. */
+export type Place = { mirror: string; path: string } | { remote_id: string; url: string }
 
-/** Reads the small pictures of the page from the mirrors' folders. */
+/** What a thumbnail is made of. */
+export type Original = { bytes: Uint8Array } | { mirror: string; path: string }
+
+/** The largest picture that is read, in bytes. */
+const LARGEST = 64 * 2 ** 20
+const CACHE_MOST = 32 * 2 ** 20
+/** A browser has few connections, and the page needs one of them. */
+const PATIENCE_MS = 500
+const DOWNLOAD_WITHIN_MS = 60_000
+const MADE_WITHIN_MS = 60_000
+/** So long the process that makes thumbnails waits for the next picture. */
+const IDLE_MS = 30_000
+/** So long no other try is made where there was no thumbnail. */
+const AGAIN_MS = 10 * 60_000
+/** `extname`: `.ts` in src/page, `.js` in the built program. */
+const CHILD = fileURLToPath(new URL(`./thumbnail-child${extname(import.meta.url)}`, import.meta.url))
+
+/** Makes the small pictures of the page when somebody looks, one at a time, and keeps them. */
 export class Thumbnails {
-  #reading = 0
-  readonly #waiting: (() => void)[] = []
+  readonly #cache = new ThumbnailCache(CACHE_MOST)
+  readonly #now: () => number
+  readonly #maker = new Maker()
+  readonly #underWay = new Map<string, Promise<Thumbnail | null>>()
+  readonly #noneUntil = new Map<string, number>()
+  readonly #downloads = new Turns()
 
-  /** The picture at `path` below the mirror's folder. `mirror` and `path` must come from albumd's records, never from a
-   * browser. Answers a blank picture where the file can't be read or shown. */
-  async read(mirror: string, path: string): Promise<Thumbnail> {
-    if (this.#reading >= AT_ONCE) await new Promise<void>(go => this.#waiting.push(go))
-    this.#reading++
-    try {
-      return (await readShown(mirror, path)) ?? BLANK
-    } catch {
-      return BLANK
-    } finally {
-      this.#reading--
-      this.#waiting.shift()?.()
-    }
+  /** `now`: milliseconds on a clock that only goes forward. */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** `place` must come from albumd's records, never from a browser. Null: the picture can't be shown, or is not made yet; the
+   * page's script asks again. */
+  async read(config: Config, place: Place, patienceMs = PATIENCE_MS): Promise<Thumbnail | null> {
+    const key = 'url' in place ? place.remote_id : keyOfFile(place)
+    if (key === null || (this.#noneUntil.get(key) ?? 0) > this.#now()) return null
+    const made = this.#underWay.get(key) ?? this.#make(config, place, key)
+    const { promise: later, resolve } = Promise.withResolvers<null>()
+    const timer = setTimeout(() => resolve(null), patienceMs)
+    return Promise.race([made, later]).finally(() => clearTimeout(timer))
+  }
+
+  close(): void {
+    this.#maker.stop()
+  }
+
+  #make(config: Config, place: Place, key: string): Promise<Thumbnail | null> {
+    const making = this.#find(config, place, key)
+      .catch(() => null)
+      .then(made => {
+        if (made === null) this.#noneUntil.set(key, this.#now() + AGAIN_MS)
+        this.#underWay.delete(key)
+        return made
+      })
+    this.#underWay.set(key, making)
+    return making
+  }
+
+  async #find(config: Config, place: Place, key: string): Promise<Thumbnail | null> {
+    const { thumbnails } = stateFiles(config.state_dir)
+    const kept = this.#cache.get(thumbnails, key)
+    if (kept) return shown(kept)
+    const original =
+      'url' in place
+        ? { bytes: await this.#downloads.take(() => download(config, place.url)) }
+        : { mirror: place.mirror, path: place.path }
+    const bytes = await this.#maker.make(original)
+    if (bytes === null) return null
+    this.#cache.put(thumbnails, key, bytes)
+    return shown(bytes)
   }
 }
 
-async function readShown(mirror: string, path: string): Promise<Thumbnail | null> {
-  const file = openInside(mirror, path)
-  let isSent = false
+/** A file that changes has another thumbnail. Null: it is gone, or too large. */
+function keyOfFile({ mirror, path }: { mirror: string; path: string }): string | null {
   try {
+    const file = openInside(mirror, path)
     const stat = fstatSync(file.fd)
-    if (!stat.isFile()) return null
-    const { size } = stat
-    const source = { size, read: (offset: number, length: number) => readFrom(file, offset, length) }
-    const picture = await readPicture(source)
-    if (!picture || !SHOWN.has(picture.mime)) return null
-    const shown = (bytes: Thumbnail['bytes']) => ({ mime: picture.mime, bytes, lasts: true })
-    if (size <= LARGEST) return shown(await readFrom(file, 0, size))
-    const small = picture.format === 'jpeg' && (await smallPicture(source))
-    if (small) return shown(small)
-    if (size > LARGEST_SENT) return null
-    isSent = true
-    // It closes the file at its end, when reading fails, and when nobody reads it any more.
-    const pieces = createReadStream('', { fd: file.fd, end: size - 1, highWaterMark: PIECE })
-    return shown(Readable.toWeb(pieces) as ReadableStream<Uint8Array>)
-  } finally {
-    if (!isSent) file.close()
+    file.close()
+    return stat.isFile() && stat.size <= LARGEST ? [mirror, path, stat.size, stat.mtimeMs].join('\0') : null
+  } catch {
+    return null
   }
 }
 
-async function readFrom(file: OpenFile, offset: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(length)
-  return bytes.subarray(0, await file.read(bytes, offset))
+async function shown(bytes: Uint8Array): Promise<Thumbnail | null> {
+  const picture = await readPicture(sourceOfBytes(bytes))
+  return picture && { mime: picture.mime, bytes: new Uint8Array(bytes) }
 }
 
-/** The small JPEG that a camera has put into a large JPEG, turned as the large picture is. Null: there is none. */
-export async function smallPicture(source: ByteSource): Promise<Uint8Array<ArrayBuffer> | null> {
-  const { orientation = 1, thumbnail } = (await inspectPicture(source, 'size')).exif ?? {}
-  if (!thumbnail || thumbnail.length > LARGEST) return null
-  const jpeg = await source.read(thumbnail.at, thumbnail.length)
-  return jpeg[0] === 0xff && jpeg[1] === 0xd8 ? turned(jpeg, orientation) : null
+/** What the host delivers. It gets no key. */
+async function download(config: Config, url: string): Promise<Uint8Array> {
+  const ca = readAuthorities(config)
+  const options = {
+    baseUrl: config.host.base_url,
+    timeoutMs: config.host.timeout,
+    ...(ca !== null && { ca }),
+  }
+  const downloads = openDownloads(options)
+  const chunks: Uint8Array[] = []
+  // Whoever takes the chunks keeps them, and undici does not use them again.
+  const request = { url, size: LARGEST, afresh: false, take: (chunk: Uint8Array) => void chunks.push(chunk) }
+  try {
+    const got = await downloads.fetch(request, AbortSignal.timeout(DOWNLOAD_WITHIN_MS))
+    if (!got.ok || got.status !== 200) throw new Error('it is not delivered')
+    return Buffer.concat(chunks)
+  } finally {
+    await downloads.close()
+  }
 }
 
-/** Adds an EXIF block with the orientation, because the small picture seldom has an EXIF block. */
-function turned(jpeg: Uint8Array, orientation: number): Uint8Array<ArrayBuffer> {
-  const exif = Buffer.from(
-    'ffe10022457869660000' + '4d4d002a00000008' + '0001' + '011200030000000100000000' + '00000000',
-    'hex',
-  )
-  exif.writeUInt16BE(orientation, 28)
-  return new Uint8Array(Buffer.concat([jpeg.subarray(0, 2), exif, jpeg.subarray(2)]))
+/** Does one thing after the other. */
+class Turns {
+  #last: Promise<unknown> = Promise.resolve()
+
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work, work)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+}
+
+/** The process that makes thumbnails. It is started when it is needed, and ended when nobody looks any more. */
+class Maker {
+  readonly #turns = new Turns()
+  #child: ChildProcess | null = null
+  #idle: NodeJS.Timeout | undefined
+
+  make(original: Original): Promise<Uint8Array | null> {
+    return this.#turns.take(() => this.#ask(original))
+  }
+
+  stop(): void {
+    clearTimeout(this.#idle)
+    this.#child?.kill('SIGKILL')
+    this.#child = null
+  }
+
+  #ask(original: Original): Promise<Uint8Array | null> {
+    clearTimeout(this.#idle)
+    this.#child ??= this.#start()
+    const child = this.#child
+    const { promise, resolve } = Promise.withResolvers<Uint8Array | null>()
+    const limit = setTimeout(() => this.stop(), MADE_WITHIN_MS)
+    const ended = () => resolve(null)
+    child.once('message', (bytes: Uint8Array | null) => resolve(bytes)).once('exit', ended)
+    child.send(original, error => error && resolve(null))
+    return promise.finally(() => {
+      clearTimeout(limit)
+      child.removeAllListeners('message').off('exit', ended)
+      this.#idle = setTimeout(() => this.stop(), IDLE_MS).unref()
+    })
+  }
+
+  /** It gets nothing of this process's environment, which may hold the key. */
+  #start(): ChildProcess {
+    const child = fork(CHILD, {
+      env: {},
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = null
+    })
+    child.on('error', () => this.stop())
+    child.unref()
+    child.channel?.unref()
+    return child
+  }
 }

@@ -101,7 +101,7 @@ it.skipIf(noBrowser)(
     await screenshot.locator('img').scrollIntoViewIfNeeded()
     await expect
       .poll(() => screenshot.locator('img').evaluate((img: { naturalWidth: number }) => img.naturalWidth))
-      .toBe(2000)
+      .toBe(240)
     await isForEveryone(page, 'in sync')
 
     for (const name of ['one', 'two', 'three']) stage.write(`Scans/${name}.png`, 'no picture')

@@ -18,6 +18,7 @@ export const stateFiles = (stateDir: string) => ({
   control: join(stateDir, 'control.sock'),
   page: join(stateDir, 'page.sock'),
   pageKey: join(stateDir, 'page.key'),
+  thumbnails: join(stateDir, 'thumbnails'),
 })
 
 export type Claim = ReturnType<typeof claimState>

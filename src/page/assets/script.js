@@ -33,6 +33,9 @@ function showPage(next) {
   if (connection.textContent === LOST) show(null)
   document.title = next.title
   for (const part of next.querySelectorAll('#head, #commands, #main')) fill(part)
+  // What albumd could not show yet.
+  for (const image of document.images)
+    if (image.complete && image.naturalWidth === 0) image.src = image.getAttribute('src')
 }
 
 /** Says `line` above the page. Null: nothing is to be said. */

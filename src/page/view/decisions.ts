@@ -56,16 +56,17 @@ function decide(token: string, images: readonly number[], path?: string): Html {
 ${askingButton(token, id('delete'), `Delete${all} now…`, `Delete ${what} ${about} from the host? Nothing brings back what is gone there.`, approve)}</div>`
 }
 
-/** How many pictures are seen at first. */
+/** How many pictures are seen at first: all where they are few. */
 const SEEN = 8
+const FEW = 16
 
 function strip(shown: ToDecide['shown'], all: number): Html {
   const pictures = shown.map(({ image, name }) => thumbnail(image, name))
-  const more = all - SEEN
+  const seen = all <= FEW ? FEW : SEEN
   const left = all - shown.length
-  return html`<div class="strip">${pictures.slice(0, SEEN)}</div>${
-    more > 0 &&
-    html`<details><summary>${inDigits(more)} more</summary><div class="strip">${pictures.slice(SEEN)}</div>${left > 0 && html`<p class="dim">and ${inDigits(left)} more; “albumd deletions list --all” names them</p>`}</details>`
+  return html`<div class="strip">${pictures.slice(0, seen)}</div>${
+    all > seen &&
+    html`<details><summary>${inDigits(all - seen)} more</summary><div class="strip">${pictures.slice(seen)}</div>${left > 0 && html`<p class="dim">and ${inDigits(left)} more; “albumd deletions list --all” names them</p>`}</details>`
   }`
 }
 

@@ -1,0 +1,15 @@
+import { writeFileSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { orNull } from '../daemon/or-null.ts'
+import { makeThumbnail } from './thumbnail-maker.ts'
+import type { Original } from './thumbnails.ts'
+
+/** The process in which thumbnails are made: a decoder that fails, or takes all memory, takes nothing else with it. */
+setPriority(10)
+orNull(() => writeFileSync('/proc/self/oom_score_adj', '1000'))
+process.on('message', (original: Original) => {
+  makeThumbnail(original).then(
+    bytes => process.send!(bytes),
+    () => process.send!(null),
+  )
+})

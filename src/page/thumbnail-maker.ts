@@ -1,0 +1,41 @@
+import { fstatSync } from 'node:fs'
+import { openInside } from '../local/open-file.ts'
+import { sourceOfBytes } from '../protocol/byte-reader.ts'
+import { readPicture } from '../protocol/picture/picture.ts'
+import type { Original } from './thumbnails.ts'
+
+/** To decode so many pixels takes up to 400 MB. */
+const MOST_PIXELS = 1e8
+/** Twice what the page shows, for fine screens. */
+const SIDE = 240
+/** A picture that the library does not know, such as an icon, is shown as it is up to so many bytes. */
+const LARGEST_AS_IS = 512 * 1024
+/** Formats that browsers show. SVG is left out, because an SVG may hold scripts. */
+const SHOWN: ReadonlySet<string> = new Set(['png', 'jpeg', 'gif', 'webp', 'bmp', 'ico'])
+
+/** A small picture, upright and square. Null: the picture can't be shown. */
+export async function makeThumbnail(original: Original): Promise<Uint8Array | null> {
+  const bytes = 'bytes' in original ? original.bytes : await readFile(original)
+  try {
+    // Without the library there are fewer thumbnails.
+    const { default: sharp } = await import('sharp')
+    sharp.cache(false)
+    sharp.concurrency(1)
+    // A picture that is cut off is shown as far as it goes.
+    const picture = sharp(bytes, { limitInputPixels: MOST_PIXELS, failOn: 'none' })
+    const small = picture.autoOrient().resize(SIDE, SIDE, { fit: 'cover', withoutEnlargement: true })
+    return await small.webp({ quality: 75 }).toBuffer()
+  } catch {
+    const { format } = (await readPicture(sourceOfBytes(bytes))) ?? {}
+    return bytes.length <= LARGEST_AS_IS && SHOWN.has(format ?? '') ? bytes : null
+  }
+}
+
+async function readFile({ mirror, path }: { mirror: string; path: string }): Promise<Buffer> {
+  const file = openInside(mirror, path)
+  try {
+    return await file.fill(Buffer.alloc(fstatSync(file.fd).size), 0)
+  } finally {
+    file.close()
+  }
+}
