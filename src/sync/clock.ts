@@ -133,7 +133,15 @@ export function noteBoot(tx: Tx, bootId: string, monotonic: number): void {
     // The columns hold whole milliseconds.
     for (const table of [journal, albums, unusedAlbums]) table.restartClocks(Math.round(monotonic))
     meta.clear('wall_clock')
+    meta.clear('booted_at')
     if (lostAt(tx) !== null) noteLost(tx, monotonic)
   }
   meta.set('boot', `${bootId} ${monotonic}`)
+}
+
+/** Deletions that wait by the clock wait on for as long as before, when the clock was set since the last process of this boot.
+ * `bootedAt`: by the clock as it is now, counting the time in which the machine slept. */
+export function noteSetClock({ meta, escrow }: Tx, bootedAt: Millis): void {
+  escrow.moveMany(Math.round(bootedAt - (meta.get('booted_at') ?? bootedAt)))
+  meta.set('booted_at', bootedAt)
 }

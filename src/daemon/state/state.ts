@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
+import { uptime } from 'node:os'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { recordRunning } from '../../records/escrow.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import { albumPathOf } from '../../sync/album.ts'
-import { noteBoot, noteLost } from '../../sync/clock.ts'
+import { noteBoot, noteLost, noteSetClock } from '../../sync/clock.ts'
 import { closeRead, openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { explained, isOfDatabase, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
@@ -53,6 +54,7 @@ export function openClaimed(
       if (records.lostWork) noteLost(tx, began)
       startRequests(tx)
       noteBoot(tx, bootId(), began)
+      noteSetClock(tx, systemClock.wall() - uptime() * 1000)
       tx.meta.set('pid', process.pid)
       recordRunning(tx, { now: systemClock.wall(), running: runBefore })
       // A daemon removes this entry at its end. A daemon that was killed could not.

@@ -202,6 +202,9 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
              WHEN @by_clock AND (due_at = 0 OR postponed) THEN 0 ELSE max(due_at, @due_at) END, postponed = 0
          WHERE mirror = +@mirror AND ${inStates(ESCROW_TRANSITIONS.held.held)} AND many_until IS NULL AND ${losesBytes}`,
       ),
+      moveMany: run<[ms: number]>(
+        'UPDATE escrow SET many_until = many_until + ? WHERE many_until IS NOT NULL',
+      ),
       /** What has moved is neither held nor one of many. `due_at`: when it is due at the latest. */
       release: changes<[{ mirror: number; due_at: number }]>(
         `UPDATE escrow SET state = 'grace', many_until = NULL, why = NULL, why_at = NULL, due_at = min(due_at, @due_at)

@@ -107,6 +107,8 @@ const FACTS = {
   // sync
   /** The id of the machine's boot when the state was last open, and the monotonic time then (clock.ts). */
   boot: text,
+  /** When this boot began, by the wall clock as it was when the state was last opened (clock.ts). */
+  booted_at: number,
   /** The monotonic time at which the state loss was found. Uploads that were sent earlier may still arrive (clock.ts). */
   lost_at: number,
   /** What was known of the wall clock when the last pass ended (clock.ts). */

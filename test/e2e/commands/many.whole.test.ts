@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { DAY_MS, systemClock } from '../../../src/protocol/clock.ts'
 import { ask, setPageStage } from '../../page/page-stage.ts'
 import { png } from '../../pictures.ts'
 import { daemonHere } from '../stage/process.ts'
@@ -48,6 +49,17 @@ describe('sync and many deletions', () => {
     expect(await stage.pass()).toMatchObject({ exit_code: 3, deleted: 3 })
     await stage.here('deletions', 'approve')
     expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 1 })
+  })
+
+  it('waits on for the whole of grace_many when the clock was behind and is set', async () => {
+    const stage = await setStage({ pictures })
+    slip(stage)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const clock = vi.spyOn(systemClock, 'wall')
+    clock.mockImplementation(() => Date.now() - 10 * DAY_MS)
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+    clock.mockImplementation(() => Date.now())
+    expect(await stage.pass()).toMatchObject({ exit_code: 3, deleted: 0 })
   })
 
   it('deletes what is still gone with the first sync that begins grace_many later by the clock', async () => {

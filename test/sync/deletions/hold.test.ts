@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/protocol/clock.ts'
 import { approved, givenGrace } from '../../../src/records/escrow.ts'
+import { noteBoot, noteSetClock } from '../../../src/sync/clock.ts'
 import { howMany } from '../../../src/sync/deletions/hold.ts'
 import { png } from '../../pictures.ts'
 import { deleted, openWorkshop, summary, type Workshop, withoutQuota } from '../workshop.ts'
@@ -136,6 +137,24 @@ describe('many deletions', () => {
     at.lose(0, 1, 2, 3)
     await at.at(25, false)
     await at.at(49, false)
+    expect(deleted(at)).toBe(4)
+  })
+
+  it('of a sync wait on for as long as before when the clock is set, and not when a boot ends', async () => {
+    const at = await withDaemon(12)
+    const opened = (boot: string, hours: number) =>
+      at.synced.commitNow(tx => {
+        noteBoot(tx, boot, 0)
+        noteSetClock(tx, START + hours * HOUR)
+      })
+    opened('one', 0)
+    at.lose(0, 1, 2, 3)
+    await at.at(1, false)
+    opened('one', 240)
+    opened('two', 264)
+    await at.at(264.9, false)
+    expect([deleted(at), at.waits()]).toEqual([0, 4])
+    await at.at(265, false)
     expect(deleted(at)).toBe(4)
   })
 
