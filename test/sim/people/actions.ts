@@ -220,10 +220,12 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
   ...MANY_PICTURES,
 }
 
-/** Brings back some of the deleted pictures below a folder. Answers how many. */
+/** Brings back some of the deleted pictures below a folder, but no half ones: those were never on the host. Answers how many. */
 function bringBack(world: World, folder: string, isMeant: (number: number) => boolean): number {
   const gone = [...world.trash].filter(([path]) => isIn(path, folder))
-  const back = gone.filter(([path], at) => isMeant(at) && !world.disk.find(path) && make(world, path))
+  const back = gone.filter(
+    ([path, { bytes }], at) => isMeant(at) && !isHalf(bytes) && !world.disk.find(path) && make(world, path),
+  )
   for (const [path, { bytes, mtime }] of back) world.disk.write(path, bytes, { mtime })
   return back.length
 }
