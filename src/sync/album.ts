@@ -60,11 +60,13 @@ export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
   )
 }
 
-/** The path of the album of each recorded folder. */
-export function mirroredPaths({ mirrors, folders }: Pick<Synced, 'mirrors' | 'folders'>): string[][] {
+/** Each recorded folder with the path of its album. */
+export function mirroredFolders({ mirrors, folders }: Pick<Synced, 'mirrors' | 'folders'>) {
   return mirrors
     .all()
-    .flatMap(({ id, album }) => folders.ofMirror(id).map(({ path }) => albumPathOf(album, path)))
+    .flatMap(({ id: mirror, album }) =>
+      folders.ofMirror(mirror).map(({ id, path }) => ({ id, path: albumPathOf(album, path) })),
+    )
 }
 
 /** 1: a picture whose image is in `album` lies flat: it is not the album of its folder. `path`: of that one; empty: the

@@ -1,23 +1,16 @@
 import { isErrorCode } from '../../protocol/errors.ts'
-import type { ListedAlbum } from '../../protocol/records.ts'
 import { type AlbumOrigin, albumFound } from '../../records/albums.ts'
 import { foundInAlbum } from '../../records/images.ts'
 import type { HostFailure, Outcome, Remedy } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { type Album, albumName, albumNames, keyOf, mirroredPaths } from '../album.ts'
+import { type Album, albumName, albumNames, keyOf } from '../album.ts'
 import type { AlbumBegun } from '../claims.ts'
 import { lossEndsAt, lostAt, mayArriveFor } from '../clock.ts'
 import type { AlbumPort } from '../context.ts'
-import { AlbumListings, changesOf, plainName, recordAlbums, walkEverything } from '../listing/index.ts'
+import { AlbumListings, recordAlbums, walkEverything } from '../listing/index.ts'
+import { AlbumChoice, type Place } from './album-choice.ts'
 import { AlbumDoubts } from './album-doubts.ts'
-
-/** Where an album is, or is to be: its parent and its name there. `recorded`: the album's record. */
-interface Place {
-  parent: Album
-  name: string
-  recorded: AlbumRow | undefined
-}
 
 /** The albums that pictures go into. One is created when its first image needs it, unless the host lists one of its name. A
  * tree lives for one pass, and what it has learned of the host is forgotten with it. */
@@ -25,6 +18,7 @@ export class AlbumTree {
   readonly #context: AlbumPort
   readonly #listings: AlbumListings
   readonly #doubts: AlbumDoubts
+  readonly #choice: AlbumChoice
   /** The searches and creations under way, by parent and name. Two uploads that need one album wait for the same search. */
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
   /** By parent and name: the failure after which this album is not asked for again in this pass. */
@@ -38,6 +32,7 @@ export class AlbumTree {
     this.#context = context
     this.#listings = new AlbumListings(context.host)
     this.#doubts = new AlbumDoubts(context, this.#listings)
+    this.#choice = new AlbumChoice(context)
   }
 
   /** The album at `path`. Undefined: this album, or an album above it, does not exist. Creates nothing. */
@@ -138,39 +133,12 @@ export class AlbumTree {
 
   /** Finds the album in the host's listing, and records it. Returns undefined when the host lists no such album. */
   async #search(place: Place, signal: AbortSignal): Promise<Outcome<AlbumRow | undefined>> {
-    const { parent, name, recorded } = place
+    const { parent, name } = place
     const listed = await this.#listings.named(parent?.remote_id ?? null, name, signal)
     if (!listed.ok) return listed
-    const { albums, images } = this.#context.synced
-    // An album with a similar name may be that of another folder. Then it is not taken for this folder.
-    const isFree = (album: ListedAlbum) => {
-      const row = albums.byRemoteId(album.id)
-      if (album.name === name || (row && row.id === recorded?.id)) return true
-      // A walk records albums that nothing uses under the names that are listed.
-      const isUsed = row && (row.ours === 1 || row.name !== album.name || images.countInAlbum(row.id) > 0)
-      return !isUsed && !this.#isWantedBy(album, place)
-    }
-    const free = listed.value.filter(isFree)
-    const isOne = new Set(free.map(album => plainName(album.name))).size === 1
-    const found = isOne ? choose(free, recorded?.remote_id) : undefined
-    return found ? this.#record(place, found.id, 'listed') : { ok: true, value: undefined }
-  }
-
-  /** Whether an album that is listed under another name is that of another folder, or may be it where none is recorded. */
-  #isWantedBy({ id, name: listed }: ListedAlbum, { parent, name }: Place): boolean {
-    const { synced } = this.#context
-    const above = albumNames(synced, parent?.id ?? null)
-    const isBeside = (path: string[]) => path.length > above.length && above.every((at, n) => at === path[n])
-    const beside = new Set(
-      mirroredPaths(synced)
-        .filter(isBeside)
-        .map(path => path[above.length]!),
-    )
-    beside.delete(name)
-    return [...beside].some(other => {
-      const { remote_id = id } = this.#known(parent, other) ?? {}
-      return remote_id === id && (other === listed || changesOf(other)(listed))
-    })
+    const found = await this.#choice.of(listed.value, place, signal)
+    if (!found.ok) return found
+    return found.value ? this.#record(place, found.value.id, 'listed') : { ok: true, value: undefined }
   }
 
   /** Why an album that is not listed is not created yet, or null. An album that was asked for a short time ago may be listed
@@ -307,19 +275,6 @@ function inDoubt(message: Reason): HostFailure {
 
 /** The code for an album that may or may not have been created. Its pictures wait. Pictures of other albums go on. */
 export const ALBUM_IN_DOUBT = 'ALBUM_IN_DOUBT'
-
-/** Of albums of one name: the recorded one, the one with most images, with most albums in it, the oldest. */
-function choose(twins: readonly ListedAlbum[], recorded: string | undefined): ListedAlbum | undefined {
-  const [best] = twins.toSorted(
-    (a, b) => b.image_count - a.image_count || b.sub_count - a.sub_count || dateOf(a) - dateOf(b),
-  )
-  return twins.find(({ id }) => id === recorded) ?? best
-}
-
-/** `Date.parse` does not read an ISO 8601 offset without minutes ("+08"). */
-function dateOf({ created_at }: ListedAlbum): number {
-  return Date.parse(created_at.replace(/[+-]\d\d$/, '$&:00'))
-}
 
 /** The next look comes so much later, because each walks everything, and a host may list late. */
 const NEXT_LOOK_MS = 60_000

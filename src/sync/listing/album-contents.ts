@@ -4,7 +4,7 @@ import type { HostFailure, ImageHost, ListPage, Outcome } from '../../remote/hos
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
-import { type Album, albumName, mirroredPaths } from '../album.ts'
+import { type Album, albumName, mirroredFolders } from '../album.ts'
 import type { AlbumPort } from '../context.ts'
 import { changesOf, formsOf, type ListedForms } from './changed-name.ts'
 import { isPromised } from './evidence.ts'
@@ -157,8 +157,8 @@ async function looksAsRecorded(
 
 /** Removes the images of albums that mirror a folder, because such an image can only be a picture of that folder. */
 function withoutMirrored(synced: Synced, walk: Walk): Walk {
-  const mirrored = mirroredPaths(synced).map(names =>
-    names.map(name => ({ name, isChanged: changesOf(name) })),
+  const mirrored = mirroredFolders(synced).map(({ path }) =>
+    path.map(name => ({ name, isChanged: changesOf(name) })),
   )
   const byId = new Map(walk.albums.map(album => [album.id, album]))
   const pathOf = (id: string | null): string[] => {

@@ -80,6 +80,10 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   2000020337: 'the judge took a clock that was set back before a `sync` for a grace that was cut short',
   2000000748:
     'the judge wanted albumd to know of an upload that came late and was answered with what the host had kept of a deletion',
+  1500000701:
+    'of two albums that a host lists under one name none was known after a lost state, and a third was made',
+  1500000884:
+    'albums that a host lists under one name, and whose images look alike, were made again after a lost state',
   1500001705: 'the simulation let a restore bring back a half picture, which no host ever had',
   1000000415: 'the clock was trusted only once an age was asked for, so a repair gave no lost picture back',
 }

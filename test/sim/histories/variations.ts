@@ -194,8 +194,6 @@ export function drawAltering(random: Random, usual: Variations): Partial<Variati
     ...(listsAltered && { listsAltered, namesBase: true, delivery: 'id' }),
     refuses: random.chance(0.3) ? { mime, ...refusal } : null,
     keepsIds: usual.keepsIds && isShown,
-    // After a lost state nobody can tell the albums of `a` and `b`, and they get twins.
-    renames: usual.renames === 'masked' ? 'numbered' : usual.renames,
   }
 }
 

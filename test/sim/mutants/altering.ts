@@ -1,4 +1,4 @@
-import { always, idle, never, nothing, resolving, returning, within } from './by.ts'
+import { always, idle, nothing, resolving, returning, within } from './by.ts'
 import type { By, Row } from './mutant.ts'
 
 const taking = (verdict: 'other' | 'unknown', by: object): By =>
@@ -26,7 +26,10 @@ export const ALTERED: readonly Row[] = [
   [2_000_000_001, 'albums under names that the host changed are not looked at', 'after a lost state each gets a twin',
     { 'sync/listing/walk.ts': { changesOf: () => () => () => false } }],
   [1_000_000_472, "an album under a changed name may be another folder's", 'pictures of two folders lie in one album',
-    { 'sync/albums/album-tree.ts': { 'AlbumTree.#isWantedBy': never } }],
+    { 'sync/albums/album-choice.ts': { 'AlbumChoice.#rivals': () => () => [] } }],
+  [1_500_000_701, "an album that may be another folder's is never this one's",
+    'after a lost state both folders get a twin',
+    { 'sync/albums/album-choice.ts': { 'AlbumChoice.#best': returning((best, _, { name }) => best?.name === name ? best : undefined) } }],
   [2000061610, 'a picture is listed with the size that was sent until a delivery shows otherwise',
     'an audit calls foreign what an upload in doubt has sent',
     { 'sync/delivered/learned.ts': within('mayHaveSent', 'deliveryOf', returning(delivery => delivery ?? 'as sent')) }],

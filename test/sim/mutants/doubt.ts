@@ -68,8 +68,9 @@ export const DOUBT: readonly Row[] = [
       walkAlbum: resolving(walk => (walk.ok ? but(walk, 'value.complete', true) : walk)),
     } }],
   [142, 'an album that is there already is not used', "another person's album gets a twin",
-    { 'sync/albums/album-tree.ts': {
-      choose: () => (twins, recorded) => twins.find(({ id }: { id: string }) => id === recorded),
+    { 'sync/albums/album-choice.ts': {
+      'AlbumChoice.of': resolving((chosen, _, { recorded }) =>
+        chosen.value?.id === recorded?.remote_id ? chosen : { ok: true, value: undefined }),
     } }],
   [27017557, 'an album is created where nobody can look and the records are old',
     'the album that was there before gets a twin',

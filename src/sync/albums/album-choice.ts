@@ -1,0 +1,137 @@
+import type { ListedAlbum, ListedImage } from '../../protocol/records.ts'
+import type { Outcome } from '../../remote/host.ts'
+import type { AlbumRow } from '../../synced/tables/albums.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
+import { type Album, albumNames, keyOf, mirroredFolders } from '../album.ts'
+import { lostAt } from '../clock.ts'
+import type { AlbumPort } from '../context.ts'
+import { changesOf, formsOf, plainName, sizeFits, walkEverything } from '../listing/index.ts'
+
+/** Where an album is, or is to be: its parent and its name there. `recorded`: the album's record. */
+export interface Place {
+  parent: Album
+  name: string
+  recorded: AlbumRow | undefined
+}
+
+/** So many images show whose album it is. */
+const ENOUGH = 100
+
+/** Chooses among listed albums that may be a folder's. A host may list the albums of several folders under one name, and then
+ * the images in them tell which is whose. An album that may be a folder's is taken before another one is made. */
+export class AlbumChoice {
+  readonly #context: AlbumPort
+  /** By the albums' ids: images in the album, and in those below it. */
+  readonly #images = new Map<string, ListedImage[]>()
+  /** By the albums' ids: the place for which the album was chosen. */
+  readonly #chosen = new Map<string, string>()
+
+  constructor(context: AlbumPort) {
+    this.#context = context
+  }
+
+  /** Returns the album that is the one of this place; undefined when none of them is. */
+  async of(
+    listed: readonly ListedAlbum[],
+    place: Place,
+    signal: AbortSignal,
+  ): Promise<Outcome<ListedAlbum | undefined>> {
+    const before = listed.filter(album => this.#isFree(album, place))
+    const recorded = before.find(({ id }) => id === place.recorded?.remote_id)
+    const isShared = before.some(album => album.name !== place.name && this.#rivals(album, place).length > 0)
+    // Images from before the loss may still arrive, and tell more.
+    if (!recorded && isShared && lostAt(this.#context.synced) !== null) return { ok: true, value: undefined }
+    const isOpen = !recorded && (isShared || before.length > 1)
+    for (const { id } of isOpen ? before : []) {
+      const looked = await this.#lookInto(id, signal)
+      if (!looked.ok) return looked
+    }
+    // Meanwhile one may have been chosen for another folder.
+    const free = before.filter(album => this.#isFree(album, place))
+    const value = recorded ?? (isOpen ? this.#best(free, place) : free[0])
+    if (value) this.#chosen.set(value.id, keyOf(place.parent, place.name))
+    return { ok: true, value }
+  }
+
+  /** Whether nothing shows that the album is that of another folder. */
+  #isFree({ id, name: listed }: ListedAlbum, { parent, name, recorded }: Place): boolean {
+    const { albums, images } = this.#context.synced
+    const place = keyOf(parent, name)
+    if ((this.#chosen.get(id) ?? place) !== place) return false
+    const row = albums.byRemoteId(id)
+    if (!row || listed === name || row.id === recorded?.id) return true
+    // A walk records albums that nothing uses under the names that are listed.
+    return row.ours === 0 && row.name === listed && images.countInAlbum(row.id) === 0
+  }
+
+  /** The names of the folders beside whose album this may be. */
+  #rivals({ id, name: listed }: ListedAlbum, { parent, name }: Place): string[] {
+    const { synced } = this.#context
+    const above = albumNames(synced, parent?.id ?? null)
+    const beside = mirroredFolders(synced).flatMap(({ path }) =>
+      path.length > above.length && above.every((at, n) => at === path[n]) ? [path[above.length]!] : [],
+    )
+    return [...new Set(beside)].filter(other => {
+      const { remote_id = id } = synced.albums.named(parent?.id ?? null, other) ?? {}
+      return other !== name && remote_id === id && (other === listed || changesOf(other)(listed))
+    })
+  }
+
+  /** The one that shows most of this folder, has most images, has most albums in it, is the oldest. One that shows more of
+   * another folder is that folder's. */
+  #best(free: readonly ListedAlbum[], place: Place): ListedAlbum | undefined {
+    const { albums } = this.#context.synced
+    const weighed = free.map(album => {
+      const shows = (name: string) => this.#shows(album, { ...place, name })
+      const ours = shows(place.name)
+      const isOurs = this.#rivals(album, place).every(other => {
+        const isRecorded = albums.named(place.parent?.id ?? null, other) !== undefined
+        const theirs = shows(other)
+        return !isRecorded && (ours > theirs || (ours === theirs && other !== album.name))
+      })
+      return { album, ours, isOurs }
+    })
+    const own = weighed.filter(({ isOurs }) => isOurs)
+    const open = own.length > 0 ? own : weighed.filter(({ album }) => album.name === place.name)
+    const [best] = open.toSorted(
+      ({ album: a, ours }, { album: b, ours: theirs }) =>
+        theirs - ours || b.image_count - a.image_count || b.sub_count - a.sub_count || dateOf(a) - dateOf(b),
+    )
+    const isOneName = new Set(open.map(({ album }) => plainName(album.name))).size === 1
+    return best && (isOneName || best.ours > 0) ? best.album : undefined
+  }
+
+  /** How much shows that an album is this folder's: its images that have names of the folder's pictures, and their sizes. */
+  #shows({ id }: ListedAlbum, place: Place): number {
+    const images = (this.#images.get(id) ?? []).map(image => ({ ...image, forms: formsOf(image.name ?? '') }))
+    const shown = new Set<string>()
+    for (const { name, size } of this.#filesIn(place)) {
+      const isNamed = changesOf(name)
+      for (const image of images.filter(({ forms }) => isNamed(forms))) {
+        shown.add(image.id)
+        if (image.size !== undefined && sizeFits(image.size, size)) shown.add(`${image.id} sized`)
+      }
+    }
+    return shown.size
+  }
+
+  #filesIn({ parent, name }: Place): FileRow[] {
+    const { synced } = this.#context
+    const path = [...albumNames(synced, parent?.id ?? null), name]
+    const folders = mirroredFolders(synced).filter(folder => path.every((at, n) => at === folder.path[n]))
+    return folders.flatMap(({ id }) => synced.files.ofFolder(id))
+  }
+
+  async #lookInto(album: string, signal: AbortSignal): Promise<Outcome<unknown>> {
+    if (this.#images.has(album)) return { ok: true, value: null }
+    const walk = await walkEverything(this.#context.host, signal, album)
+    if (!walk.ok && walk.failure.remedy !== 'gone') return walk
+    this.#images.set(album, walk.ok ? walk.value.images.slice(0, ENOUGH) : [])
+    return { ok: true, value: null }
+  }
+}
+
+/** `Date.parse` does not read an ISO 8601 offset without minutes ("+08"). */
+function dateOf({ created_at }: ListedAlbum): number {
+  return Date.parse(created_at.replace(/[+-]\d\d$/, '$&:00'))
+}
