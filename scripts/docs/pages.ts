@@ -40,15 +40,15 @@ function commandParts(command: DeclaredCommand): string[] {
     .filter(([, declared]) => SHARED.includes(declared) && declared !== configOption.config)
     .map(([option]) => ` [--${option}]`)
   const given = [
-    ...operands.map(([operand, declared]) => [code(operand), saidOf(declared)]),
-    ...own.map(([option, declared]) => [code(optionUsage(option, declared)), saidOf(declared)]),
+    ...operands.map(([operand, declared]) => `- ${code(operand)}: ${saidOf(declared)}`),
+    ...own.map(([option, declared]) => `- ${code(optionUsage(option, declared))}: ${saidOf(declared)}`),
   ]
   const lines = examples.map(([line, words]) => `${line}    # ${words}`)
   return [
     `${name.includes(' ') ? '###' : '##'} ${name}`,
     `${code([usage, ...shared].join(''))}: ${describe}.`,
-    ...(given.length > 0 ? [table(['', ''], given)] : []),
-    ...(lines.length > 0 ? [['```sh', ...lines, '```'].join('\n')] : []),
+    ...(given.length > 0 ? [given.join('\n')] : []),
+    ...(lines.length > 0 && commands.length === 0 ? [['```sh', ...lines, '```'].join('\n')] : []),
     ...notes,
     ...commands.flatMap(commandParts),
   ]

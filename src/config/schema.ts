@@ -49,7 +49,7 @@ const deletions = value.section({
     .meta({
       description:
         'How long a picture must be gone, while albumd run works, before its image is deleted. The command sync has no ' +
-        'grace for pictures that its own scan finds gone: it looks at each path again, and deletes at the end of the pass.',
+        'grace for pictures that its own scan finds gone, and deletes few at the end of the pass.',
     }),
   grace_many: value
     .duration('0', '365d')
@@ -82,8 +82,7 @@ const quota = value.section({
     .meta({
       description:
         'How often the host is asked again after it refused: because the quota is used up (when nobody knows its reset), ' +
-        'the storage is full, or the plan does not allow it. Upload nodes that refuse one picture after another are asked so ' +
-        'often at the least, and sooner at first.',
+        'the storage is full, or the plan does not allow it.',
     }),
   reserve: value.percentage.prefault('10%').meta({
     description:
@@ -106,9 +105,8 @@ const uploads = value.section({
   }),
   hours: value.hours.optional().meta({
     description:
-      "When pictures may be uploaded, by this machine's clock. The hours may reach over midnight. Outside of these hours " +
-      'albumd run goes on to scan and to delete, and an upload that has begun goes on. The command sync uploads at any ' +
-      'time. Left out, pictures may be uploaded at any time.',
+      "When albumd run uploads, by this machine's clock. The hours may reach over midnight. Scans, deletions and an upload that has " +
+      'begun go on. The command sync uploads at any time.',
     example: '22:00-07:00',
   }),
 })

@@ -22,9 +22,8 @@ export const lsCommand = configCommand(
       .example('$0 ls --format csv > pictures.csv', 'For a spreadsheet')
       .example('$0 ls Holiday --format markdown', 'To paste into a page: each picture, shown')
       .epilogue(
-        'It only reads, also beside a running albumd, and does not ask the host. If the state is not ' +
-          '"synced", the address may show the picture as it was before, or nothing ("albumd why" tells more). ' +
-          'CSV has names as they are, but on a terminal their control characters are escaped. A path of which nothing is known is bad usage (2).',
+        'It only reads, and does not ask the host. If the state is not ' +
+          '"synced", the address may show the picture as it was before, or nothing ("albumd why" tells more).',
       ),
   async (config, { path, json, format: named, 'left-out': leftOut }) => {
     const format = json ? 'json' : named

@@ -35,10 +35,12 @@ export const putCommand = configCommand(
       .example('$0 put ~/Pictures/Holiday/a.jpg', 'Its address on standard output, once it is on the host')
       .example('$0 put /tmp/shot.png --to ~/Pictures/Screenshots', 'The same for a picture from elsewhere')
       .epilogue(
-        'It sends each picture at once, and prints one address a line, in the order of the arguments. A picture that could not be sent has no line, so with several ' +
-          'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Without run, put runs notify.on_upload, waits for its end, and then prints. Nothing else is sent, and nothing is deleted: the image of a picture that put finds gone or replaced goes with the next sync, or after the grace of run. The command does not wait for a ' +
-          'picture that can not be sent now, such as one that is gone, empty or still being written: the picture is named on standard error ' +
-          'with the reason, and the command ends with 3, or with 5 where the host refused the key. A file outside of the mirrors, or one that is left out, is refused before anything is sent. With --to, a picture whose bytes lie in the folder already, under its name or a numbered one, is not copied again, and another picture of that name gets a number: a-1.png.',
+        'It sends each picture at once, before what waits already, and prints one address a line, in the order of the arguments. A ' +
+          'picture that can not be sent now, such as one that is gone, empty or still being written, has no line but its reason ' +
+          'on standard error, and the command ends with 3, or with 5 where the host refused the key; with several files a script ' +
+          'reads --json. Nothing else is sent, and nothing is deleted. A file outside of the mirrors, or one that is left out, is ' +
+          'refused before anything is sent. With --to, a picture whose bytes lie in the folder already is not copied again, and ' +
+          'another picture of its name gets a number: a-1.png.',
       ),
   async (config, { files, to, quiet, json }, onInterrupts) => {
     const places =

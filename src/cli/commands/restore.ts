@@ -56,8 +56,7 @@ export const restoreCommand = configCommand(
           'goes on where it was. Without --from-host it needs the state (state_dir), no key, and works beside ' +
           'a running albumd. It restores into a mirror only with --at: ' +
           'pictures that came later stay, and a file with other bytes is moved to .albumd-replaced in FOLDER. ' +
-          'It names what it could not fetch, with the reason. Where the disk of FOLDER fills up, it stops with exit ' +
-          'code 3. How far back --at reaches, "albumd status" says.',
+          'How far back --at reaches, "albumd status" says.',
       ),
   async (config, args, onInterrupts) => {
     const { folder, deleted, 'from-host': fromHost, at, json, quiet } = args

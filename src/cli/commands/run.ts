@@ -17,8 +17,7 @@ export const runCommand = command(
       .epilogue(
         'SIGHUP makes it read the config and the key again. A config that is wrong is refused, and the one ' +
           'before stays. It notices by itself when the file of the key, of the password or of a ' +
-          'certificate changes. While it runs, it carries out sync, ' +
-          'retry, audit, adopt, deletions, trust, pause and resume.',
+          'certificate changes. Other commands have it do their work.',
       ),
   async ({ config, 'log-level': level }, onInterrupts) => {
     let log: Logger | null = null

@@ -14,8 +14,7 @@ export const backupCommand = configCommand(
       .example('$0 backup /mnt/usb/albumd.db', 'On another disk')
       .epilogue(
         'The state knows which image on the host is which picture. When it is lost, stop albumd, copy the backup to ' +
-          'albumd.db in the state folder, and start albumd: it compares each album with the host before it sends anything ' +
-          'there. The pictures and the API key are not in it. A timer or cron makes a backup each day.',
+          'albumd.db in the state folder, and start albumd. The pictures and the API key are not in it.',
       ),
   async (config, { file, json }) => {
     const { backUp } = await import('../../daemon/commands/backup.ts')

@@ -44,12 +44,12 @@ export const syncCommand = configCommand(
       .example('$0 sync ~/Pictures/Holiday', 'Mirror one folder alone')
       .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
       .epilogue(
-        'At the end of the pass sync deletes the images of pictures that its scan found gone, after it has ' +
-          'looked at each path again. deletions.grace is for run: images that run has in grace keep it, and ' +
-          'holds apply. Many deletions wait (exit code 3; at a terminal it asks), for "albumd deletions approve" or for ' +
-          'the first sync that begins deletions.grace_many later. If albumd run runs, it makes the pass, with its grace, and Ctrl-C ends only the ' +
-          'watching. If albumd is paused, sync does nothing but say so (exit code 3). With paths, what waits ' +
-          'elsewhere goes on waiting, for run or the next sync, and the summary and the exit code tell of the paths alone. If nothing is left to do, the host is not asked, unless it refuses something, or never took the key. A path that is left out is refused before anything is sent, and an empty file, which may still be written, makes the exit code 3. put sends pictures too, and deletes nothing.',
+        'At the end of the pass sync deletes the images of the few pictures that its scan found gone, after it has looked at each ' +
+          'path again. deletions.grace is for run: images that run has in grace keep it. Many deletions wait (exit code 3; at a ' +
+          'terminal it asks), for "albumd deletions approve" or for the first sync that begins deletions.grace_many later. If ' +
+          'albumd run runs, it makes the pass, with its grace. With paths, the summary and the exit code tell of the paths ' +
+          'alone; a path that is left out is refused before anything is sent. If nothing is left to do, the host is not ' +
+          'asked, unless it refuses something, or never took the key.',
       ),
   async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json, quiet }, onInterrupts) => {
     if (dryRun && paths.length > 0)

@@ -17,7 +17,7 @@ export const whyCommand = configCommand(
       })
       .options(jsonOption)
       .example('$0 why Holiday/a.jpg', 'Why is it not on the host yet?')
-      .epilogue('It only reads, also beside a running albumd, and does not ask the host.'),
+      .epilogue('It only reads, and does not ask the host.'),
   async (config, { path, json }) => {
     await sayStateProblem(config)
     await locationsToActOn(config, [path])

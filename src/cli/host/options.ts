@@ -20,7 +20,7 @@ export const OPTIONS = {
   tls: {
     type: 'boolean',
     default: true,
-    describe: 'Whether it speaks TLS; --no-tls: plain HTTP, on loopback addresses alone',
+    describe: 'Speak TLS; --no-tls: plain HTTP, on loopback addresses alone',
   },
   plan: { choices: PLANS, default: 'professional' as Plan, describe: 'The plan of the accounts' },
   'plans-from': {
