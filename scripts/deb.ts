@@ -18,7 +18,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 
@@ -65,17 +65,21 @@ for (const arch of options.arch ? [options.arch] : Object.keys(CPU)) {
   process.stdout.write(`${file}\n`)
 }
 
-/** The folder of npm's package with a Node.js: the one that `npm ci` has brought, or a fetched one. Null: npm gives none. */
+/** The folder of npm's package with a Node.js. Null: npm gives none. */
 function nodeFor(arch: string): string | null {
   const name = `node-linux-${CPU[arch]}`
-  const brought = join(ROOT, 'node_modules/node/node_modules', name)
-  const fetched = join(ROOT, 'node_modules/.cache/albumd-deb', `${name}-${nodeVersion}`)
-  const there = [brought, fetched].find(existsSync)
+  return moduleFolder(name, nodeVersion, `node_modules/node/node_modules/${name}`)
+}
+
+/** The folder of a package of npm: the one that `npm ci` has brought, or a fetched one. Null: npm gives none. */
+function moduleFolder(name: string, version: string, brought = `node_modules/${name}`): string | null {
+  const fetched = join(ROOT, 'node_modules/.cache/albumd-deb', `${name}-${version}`)
+  const there = [join(ROOT, brought), fetched].find(existsSync)
   if (there) return there
-  const folder = mkdtempSync(join(tmpdir(), 'albumd-node-'))
+  const folder = mkdtempSync(join(tmpdir(), 'albumd-module-'))
   try {
-    run('npm', 'pack', '--silent', '--pack-destination', folder, `${name}@${nodeVersion}`)
-    run('tar', '--extract', '--directory', folder, '--file', join(folder, `${name}-${nodeVersion}.tgz`))
+    const packed = run('npm', 'pack', '--silent', '--pack-destination', folder, `${name}@${version}`)
+    run('tar', '--extract', '--directory', folder, '--file', join(folder, packed.trim()))
     cpSync(join(folder, 'package'), fetched, { recursive: true })
     return fetched
   } catch {
@@ -83,6 +87,17 @@ function nodeFor(arch: string): string | null {
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** The compiled parts of sharp, which makes the status page's thumbnails, for an architecture. */
+function sharpFor(arch: string): [name: string, folder: string][] {
+  const versions: Record<string, string> = readJson('node_modules/sharp/package.json').optionalDependencies
+  return ['sharp', 'sharp-libvips'].map(part => {
+    const name = `@img/${part}-linux-${CPU[arch]}`
+    const folder = moduleFolder(name, versions[name]!)
+    if (folder === null) throw new Error(`npm did not give ${name}`)
+    return [name, folder]
+  })
 }
 
 function makePackage(arch: string, node: string, file: string): void {
@@ -95,7 +110,7 @@ function makePackage(arch: string, node: string, file: string): void {
     const copy = (from: string, to: string) =>
       cpSync(join(ROOT, from), join(tree, to), {
         recursive: true,
-        filter: path => !/\/dist\/cache$/.test(path),
+        filter: path => !/\/(dist\/cache|semver\/bin)$/.test(path),
       })
     const link = (path: string, to: string) => {
       mkdirSync(dirname(join(tree, path)), { recursive: true })
@@ -136,6 +151,9 @@ function placeProgram(arch: string, node: string, { put, copy, link }: Placing):
     copy(part, `${PROGRAM}/${part}`)
   for (const part of ['lib', 'package.json', `prebuilds/linux-${CPU[arch]}.node`])
     copy(`node_modules/better-sqlite3/${part}`, `${PROGRAM}/node_modules/better-sqlite3/${part}`)
+  for (const name of ['sharp/dist', 'sharp/package.json', '@img/colour', 'detect-libc', 'semver'])
+    copy(`node_modules/${name}`, `${PROGRAM}/node_modules/${name}`)
+  for (const [name, folder] of sharpFor(arch)) copy(relative(ROOT, folder), `${PROGRAM}/node_modules/${name}`)
   put(`${PROGRAM}/bin/node`, readFileSync(join(node, 'bin/node')), 0o755)
   const program = readText('dist/cli/albumd.js').replace(/^#!.*/, `#!/${PROGRAM}/bin/node`)
   put(`${PROGRAM}/dist/cli/albumd.js`, program, 0o755)
@@ -178,12 +196,13 @@ function copyright(): string {
     return name ? readText(`${folder}/${name}`) : 'The package has no text of its licence.'
   }
   const bundled = Object.keys(packages).filter(path => !packages[path].dev)
+  const common: Record<string, string> = { 'Apache-2.0': 'Apache-2.0', 'LGPL-3.0-or-later': 'LGPL-3' }
   return [
     ['albumd', readText('LICENSE')],
     ['Node.js', `/${DOC}/LICENSE-of-node has the licences of Node.js ${nodeVersion} and its parts.`],
     ...bundled.map(folder => {
       const { version, license } = packages[folder]
-      const text = license === 'Apache-2.0' ? '/usr/share/common-licenses/Apache-2.0 has it.' : textIn(folder)
+      const text = common[license] ? `/usr/share/common-licenses/${common[license]} has it.` : textIn(folder)
       return [`${folder.split('node_modules/').at(-1)} ${version} (${license})`, text] as const
     }),
   ]
@@ -231,6 +250,12 @@ function billOfMaterials(arch: string, file: string): string {
     ...node,
     licenses: [{ license: { id: 'MIT' } }],
   })
+  // npm lists sharp's compiled parts for all systems.
+  const isHere = (ref: string) => !/^@img.sharp-/.test(ref) || ref.includes(`-linux-${CPU[arch]}@`)
+  bill.components = bill.components.filter((each: { 'bom-ref': string }) => isHere(each['bom-ref']))
+  bill.dependencies = bill.dependencies
+    .filter((each: { ref: string }) => isHere(each.ref))
+    .map((each: { dependsOn: string[] }) => ({ ...each, dependsOn: each.dependsOn.filter(isHere) }))
   bill.dependencies.find((each: { ref: string }) => each.ref === self['bom-ref']).dependsOn.push(ref)
   bill.dependencies.push({ ref, dependsOn: [] })
   return `${JSON.stringify(bill, null, 2)}\n`
