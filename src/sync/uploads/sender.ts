@@ -14,7 +14,14 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
-import { compareDelivered, dataToRecord, delivers, knownOf, mayBeAltered } from '../delivered/index.ts'
+import {
+  compareDelivered,
+  dataToRecord,
+  delivers,
+  deliveryOf,
+  knownOf,
+  mayBeAltered,
+} from '../delivered/index.ts'
 import { idIn } from '../listing/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { type Parcel, resultOfRefusal, type UploadResult, type UploadRun } from './upload-job.ts'
@@ -241,7 +248,9 @@ async function replacesItsOwn(
   const image = { ...known, cdn_url: cdnUrl ?? known.cdn_url }
   const compared = await compareDelivered(run, image, knownOf(open, picture), signal)
   if (compared.verdict !== 'unknown') return compared.verdict === 'equal'
-  return known.album === (album?.id ?? null) && mayBeAltered(compared.why)
+  // A host that has delivered no picture of the type can't show it, and the answer alone tells, as where it encodes anew.
+  const isSilent = deliveryOf(synced, picture.mime) === undefined
+  return known.album === (album?.id ?? null) && (isSilent || mayBeAltered(compared.why))
 }
 
 /** Rejects an answer with the id of an image whose bytes are known to be others. An example: a node answers twice. */

@@ -84,6 +84,8 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'of two albums that a host lists under one name none was known after a lost state, and a third was made',
   1500000884:
     'albums that a host lists under one name, and whose images look alike, were made again after a lost state',
+  1500002724:
+    'a changed picture was sent in each pass where the host delivers nothing, and puts it into the image of the old one',
   1500001705: 'the simulation let a restore bring back a half picture, which no host ever had',
   1000000415: 'the clock was trusted only once an age was asked for, so a repair gave no lost picture back',
 }

@@ -7,17 +7,24 @@ import { deleted, green, openWith, red, summary } from '../workshop.ts'
 
 /** A host that puts a picture into the image of its name that is there, under the id of that one. It delivers what `made` makes
  * of pictures. */
-async function keepingIds(addressOf: (id: string) => string, made = (bytes: Buffer) => bytes) {
+async function keepingIds(
+  addressOf: (id: string) => string,
+  made: (bytes: Buffer) => Buffer | null = bytes => bytes,
+) {
   const images = new Map<string, { name: string; bytes: Buffer }>()
   const told = { images, sent: 0, losesAnswers: false, albums: [] as object[] }
   const names: string[] = []
+  const deliveredAt = (address: string | undefined) => {
+    const image = [...images].find(([id]) => addressOf(id) === address)?.[1]
+    return image ? made(image.bytes) : null
+  }
   const origin = await serve(async (request, response) => {
     const url = new URL(request.url!, origin)
     const [, top, what] = url.pathname.split('/')
     const bytes = await bodyOf(request)
     if (top === 'i') {
-      const image = [...images].find(([id]) => addressOf(id) === what)?.[1]
-      return image ? void response.end(made(image.bytes)) : failure(response, 404, 'NOT_FOUND')
+      const delivered = deliveredAt(what)
+      return delivered ? void response.end(delivered) : failure(response, 404, 'NOT_FOUND')
     }
     if (top === 'node') {
       told.sent++
@@ -91,12 +98,15 @@ it.each([false, true])(
   },
 )
 
-it('a new version is sent once where the host encodes pictures anew, and delivers neither', async () => {
+it.each([
+  [
+    'encodes pictures anew, and delivers neither',
+    (bytes: Buffer) => png(3, 2, 100 + (bytes.at(-20)! % 100)).bytes,
+  ],
+  ['delivers nothing', () => null],
+])('a new version is sent once where the host %s', async (_, made) => {
   const workshop = await openWith({ 'red.png': red })
-  const { host, told } = await keepingIds(
-    id => id,
-    bytes => png(3, 2, 100 + (bytes.at(-20)! % 100)).bytes,
-  )
+  const { host, told } = await keepingIds(id => id, made)
   await workshop.pass({ host })
   for (const version of [green, red]) {
     workshop.write('red.png', version)
