@@ -17,6 +17,8 @@ export class Looks {
   readonly #read = new Map<string, number>()
   readonly #stated = new Map<string, number>()
   readonly #met = new Map<string, number>()
+  /** The bytes that were last read at each place. */
+  readonly #opened = new Map<string, string>()
   readonly #missed = new Map<string, number>()
   /** The names that looks ever found in a folder. */
   readonly #listed = new Map<string, Set<string>>()
@@ -31,6 +33,7 @@ export class Looks {
     this.#read.clear()
     this.#stated.clear()
     this.#met.clear()
+    this.#opened.clear()
     this.#missed.clear()
   }
 
@@ -53,7 +56,14 @@ export class Looks {
 
   /** When a look last met these bytes at the place; undefined: never. */
   metAt = (path: string, hash: string): number | undefined => this.#met.get(`${path} ${hash}`)
-  noteMet = (path: string, hash: string): void => void this.#met.set(`${path} ${hash}`, this.#waited())
+  /** Where others were read last, a look at names and times does not show which bytes are there now. */
+  noteMet(path: string, hash: string): void {
+    if ((this.#opened.get(path) ?? hash) === hash) this.#met.set(`${path} ${hash}`, this.#waited())
+  }
+  noteOpened(path: string, hash: string): void {
+    this.#opened.set(path, hash)
+    this.noteMet(path, hash)
+  }
 }
 
 /** The virtual disk as the scanner sees it. `step` lets the world go on before each call. */
@@ -118,7 +128,7 @@ export function openerFor(
   wall: () => number,
   pause: () => Promise<void>,
   inMemory: () => boolean,
-  sources: Sources,
+  { looks, sources }: { looks: Looks; sources: Sources },
   endings: boolean,
   alters = false,
 ): OpenPictureAt {
@@ -132,6 +142,7 @@ export function openerFor(
     if (disk.find(full)?.node !== file || file.ctime !== ctime)
       throw new PictureFileError('CHANGING', because('file_changed'))
     const { mtime, ino, hash } = file
+    looks.noteOpened(full, hash)
     const open: OpenPicture = {
       look: { size: bytes.length, mtime, ctime, ino },
       bornAt: file.birthtime,

@@ -23,7 +23,7 @@ export const INCOMPLETE = { afterMs: 600_000, action: 'leave' } as const
 
 /** One process: the engine between the virtual disk, host and clock. `knowsLess`: its state is lost or an old one. */
 export function compose(world: World, life: Life, knowsLess: boolean): EngineContext {
-  const { disk, looks, machine, random, history, host, oracle, sources } = world
+  const { disk, looks, machine, random, history, host, oracle } = world
   const synced = world.state.of(life, random)
   const running = openedAnew(world, synced, knowsLess)
   const view = diskFor(disk, looks, machine.wall, () => {
@@ -62,7 +62,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       machine.wall,
       pause,
       () => random.chance(0.5),
-      sources,
+      world,
       history.setting.endings,
       host.variations.alters !== null || isAltering(history.seed),
     ),

@@ -18,6 +18,16 @@ export const KEPT_LATER: readonly History[] = [
       at(1, 'add', 16, 2), at(1, 'add', 32, 3), at(1, 'quota', 2), at(2, 'add', 48, 4), at(2, 'add', 65, 5),
       at(6, 'add', 81, 6),
     ] },
+  // When the image of a picture's older version is due, two folders change names for some looks, and these bytes lie in the other.
+  ...[[0, 45], [1, 21]].map(([there, back], number) => ({
+    ...THREE,
+    seed: 1_000_000_480 + number,
+    hold: { hold_above: 1, hold_min: 1 },
+    graceMs: 600_000,
+    files: [[1, 1], [2, 1], [0, 3]] as History['files'],
+    pauses: [60_000, 60_000, 700_000, 60_000],
+    actions: [at(1, 'change', 0, 5), atStep(3, there!, 'swapFolders'), atStep(3, back!, 'swapFolders')],
+  })),
   // The host refuses a format, in the words of HTTP or in its own, and takes a picture of another one.
   ...(['UNSUPPORTED_MEDIA_TYPE', 'FORMAT_NOT_SUPPORTED'] as const).map((code, number) => ({
     ...THREE,

@@ -46,14 +46,15 @@ async function rehearsed(world: World): Promise<Planned[]> {
       slept += Math.ceil(ms)
     },
   }
-  const view = diskFor(disk, new Looks(() => 0), clock.wall, () => {})
+  const looks = new Looks(() => 0)
+  const view = diskFor(disk, looks, clock.wall, () => {})
   const { endings } = history.setting
   const open = openerFor(
     disk,
     clock.wall,
     async () => {},
     () => true,
-    new WeakMap(),
+    { looks, sources: new WeakMap() },
     endings,
   )
   const isUnlike = unlikeRecorded(synced)
