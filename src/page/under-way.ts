@@ -1,8 +1,7 @@
 import type { Sending } from '../daemon/events.ts'
 
-/** A picture that is being uploaded. No two uploads under way have the same `id`. */
+/** A picture that is being uploaded. */
 export interface UnderWay {
-  id: number
   mirror: string
   path: string
   /** Bytes. */
@@ -23,7 +22,6 @@ export class UnderWayPictures {
   readonly #now: () => number
   readonly #pictures = new Map<string, UnderWay>()
   readonly #seconds = new Map<number, UploadRate>()
-  #nextId = 1
 
   constructor(now: () => number) {
     this.#now = now
@@ -38,7 +36,7 @@ export class UnderWayPictures {
       return
     }
     this.#count(known === undefined || sent < known.sent ? sent : sent - known.sent, 0)
-    this.#pictures.set(key, { id: known?.id ?? this.#nextId++, mirror, path, size, sent })
+    this.#pictures.set(key, { mirror, path, size, sent })
   }
 
   pictures(): UnderWay[] {

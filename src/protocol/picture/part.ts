@@ -29,8 +29,6 @@ export interface Stated {
   height?: number
   /** EXIF's number for how the picture is turned. */
   orientation?: number
-  /** Where the small JPEG lies that a camera has put into the picture's EXIF. */
-  thumbnail?: { at: number; length: number }
   /** A camera's raw picture, which is built like one of our formats. */
   raw?: true
 }

@@ -33,8 +33,6 @@ export interface Inspection {
   verdict: Verdict
   /** The walk has met nothing but what the pixels need, so that no host takes any of it away. */
   bare: boolean
-  /** How EXIF turns the picture, and where the small JPEG lies that a camera has put into it (EXIF 2.32, 4.6.2). */
-  exif?: Pick<Stated, 'orientation' | 'thumbnail'>
 }
 
 /** How a format begins, and who walks through it. `own`: its dimensions come from its parts, not from image-size, which
@@ -99,7 +97,6 @@ export async function inspectPicture(source: ByteSource, until: 'size' | 'end' =
     foreign,
     verdict: verdict.verdict(source.size),
     bare,
-    exif: stated,
   }
 }
 

@@ -7,8 +7,6 @@ export const HEADER = 8
 const [POINTER, COUNT, ENTRY, VALUE_AT] = [4, 2, 12, 8]
 
 const ORIENTATION = 274
-const THUMBNAIL_AT = 513
-const THUMBNAIL_LENGTH = 514
 
 /** The types of whole numbers (TIFF 6.0, section 2; SubIFDs). */
 const WHOLE = new Set([1, 3, 4, 8, 9, 13])
@@ -124,18 +122,11 @@ export class Tiff {
   }
 }
 
-/** What EXIF at this offset says of the picture: how it is turned, and where its small copy lies (EXIF 2.32, 4.6). */
+/** What EXIF at this offset says of the picture: how it is turned (EXIF 2.32, 4.6). */
 export async function exifStates(reader: ByteReader, start: number): Promise<Stated> {
   const tiff = await Tiff.at(reader, start)
   if (tiff === null) return {}
   const first = await tiff.directory(tiff.first, [ORIENTATION])
   const orientation = (await tiff.numbers(first, [ORIENTATION])).get(ORIENTATION)
-  const tags = [THUMBNAIL_AT, THUMBNAIL_LENGTH]
-  const small = await tiff.numbers(await tiff.directory(first.next, tags), tags)
-  const [at, length] = [small.get(THUMBNAIL_AT), small.get(THUMBNAIL_LENGTH)]
-  const isThere = at !== undefined && length !== undefined && start + at + length <= reader.size
-  return {
-    ...(orientation !== undefined && { orientation }),
-    ...(isThere && { thumbnail: { at: start + at, length } }),
-  }
+  return orientation === undefined ? {} : { orientation }
 }

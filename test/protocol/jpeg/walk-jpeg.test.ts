@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ByteReader } from '../../../src/protocol/byte-reader.ts'
 import { walkJpeg } from '../../../src/protocol/picture/jpeg/jpeg.ts'
-import { appSegment, be16, be32, bytes, exif, frame, jpeg } from '../bytes.ts'
+import { appSegment, be16, bytes, exif, frame, jpeg } from '../bytes.ts'
 import { SparseSource } from '../sources.ts'
 import { lengthsWithin, partsOf, verdictOf } from '../verdicts.ts'
 import { chanceOf, codesOf, DC, drawn, QUANT, scanOf, segment } from './jpegs.ts'
@@ -90,7 +90,7 @@ describe('a whole JPEG', () => {
     expect(parts[6]!.states).toEqual({ width: 160, height: 120 })
   })
 
-  test('states orientations and where its small picture lies', async () => {
+  test('states orientations', async () => {
     const states = (await partsOf(walkJpeg, drawn({ before: bytes(exif(6), exif(3)) }))).map(
       part => part.states,
     )
@@ -99,23 +99,6 @@ describe('a whole JPEG', () => {
       { orientation: 3 },
       { width: 160, height: 120 },
     ])
-    const ifd = (...entries: [number, number][]) =>
-      bytes(
-        be16(entries.length),
-        ...entries.map(([tag, value]) => bytes(be16(tag), be16(4), be32(1), be32(value))),
-      )
-    const tiff = bytes(
-      'MM',
-      be16(42),
-      be32(8),
-      ifd([1, 1]),
-      be32(26),
-      ifd([513, 60], [514, 20]),
-      be32(0),
-      zeros(40),
-    )
-    const small = await partsOf(walkJpeg, drawn({ before: segment(0xe1, 'Exif\0\0', tiff) }))
-    expect(small[1]!.states).toEqual({ thumbnail: { at: 2 + 4 + 6 + 60, length: 20 } })
   })
 })
 
