@@ -114,7 +114,7 @@ async function albumd(place: Place, settings: Settings, isDaemon: boolean): Prom
   const common = {
     loseState: () => rmSync(join(place.home, 'state'), { recursive: true }),
     async bringBack(into: string, at: Date) {
-      await command('restore', into, '--at', at.toISOString(), '--yes')
+      await command('restore', into, '--at', at.toISOString())
     },
     close: () => host.stop(),
   }
