@@ -1,9 +1,10 @@
 import { FORMATS } from '../../protocol/formats.ts'
 import type { FileKey } from '../../synced/tables/files.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
 import type { Delivery } from '../../synced/tables/meta.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
-import { deliveryAddresses } from '../listing/index.ts'
+import { deliveryAddresses, sizeFits } from '../listing/index.ts'
 import { deliveryOf, isSame, type Like, learn } from './learned.ts'
 import { type KnownPicture, knownOf, type Looked, lookAt, opened, pictureOf } from './look.ts'
 
@@ -15,10 +16,11 @@ export type Comparison =
   | { verdict: 'other' }
   | { verdict: 'unknown'; why: Reason }
 
-/** Fetches an image that may be this picture, and compares them. `cdn_url`: left out or null: as others are addressed. */
+/** Fetches an image that may be this picture, and compares them. `cdn_url`: left out or null: as others are addressed.
+ * `listedSize`: the size as the host lists it, where it does. */
 export async function compareDelivered(
   context: DeliveryPort,
-  image: { remote_id: string; name: string; cdn_url?: string | null },
+  image: { remote_id: string; name: string; cdn_url?: string | null; listedSize?: string | undefined },
   known: KnownPicture,
   signal: AbortSignal,
 ): Promise<Comparison> {
@@ -41,7 +43,18 @@ export async function compareDelivered(
   if (shown?.kind === 'unknown') return unknown(because('sample_not_read', { why: shown.why }))
   const delivery = shown?.delivery ?? deliveryOf(synced, mime)
   if (delivery === undefined) return unknown(because('delivery_not_shown'))
-  return showsOther(looked.kind, delivery) ? { verdict: 'other' } : unknown(because('delivery_alters'))
+  // Nor may what becomes of a picture be told by a smaller one, or of what is delivered in another size than is listed.
+  const { listedSize } = image
+  const isKept = listedSize === undefined ? isAsLarge(sample, known) : sizeFits(listedSize, looked.size)
+  return showsOther(looked.kind, delivery, isKept)
+    ? { verdict: 'other' }
+    : unknown(because('delivery_alters'))
+}
+
+/** Whether a host that keeps the sample as it is keeps this picture so, too, however large it may be. */
+function isAsLarge(sample: ImageRow | undefined, { size, width, height }: KnownPicture): boolean {
+  const covers = (a: number | null, b: number | null) => a === null || b === null || a >= b
+  return !!sample && sample.size >= size && covers(sample.width, width) && covers(sample.height, height)
 }
 
 /** Whether another picture was delivered, and nothing shows that the host keeps what differs. */
@@ -55,9 +68,9 @@ function unknown(why: Reason): Comparison {
   return { verdict: 'unknown', why }
 }
 
-/** Whether a picture that is not delivered is another, where the host delivers so. */
-function showsOther(like: Like, delivery: Delivery): boolean {
-  if (delivery === 'as sent' || delivery === 'encoded anew') return delivery === 'as sent'
+/** Whether a picture that is not delivered is another, where the host delivers so. `isKept`: as the sample is, if that is. */
+function showsOther(like: Like, delivery: Delivery, isKept: boolean): boolean {
+  if (delivery === 'as sent' || delivery === 'encoded anew') return delivery === 'as sent' && isKept
   return like === 'other' || (like === 'packed' && delivery === 'without metadata')
 }
 
@@ -108,7 +121,7 @@ export async function learnFromOthers(
     if (!open) continue
     try {
       if (open.picture?.mime !== mime) continue
-      const looked = await lookAt(context, cdnUrl, knownOf(open, { mime }), signal)
+      const looked = await lookAt(context, cdnUrl, knownOf(open, open.picture), signal)
       if (looked.kind === 'unknown') continue
       if (isSame(looked.kind) || (looked.kind === 'other' && ++unlike === OTHERS))
         return void (await learn(synced, mime, looked.kind))

@@ -15,8 +15,7 @@ import type { DeliveryPort } from '../context.ts'
 import { deliveryOf, isSame, type Like } from './learned.ts'
 
 /** A picture as albumd knows it. */
-export interface KnownPicture extends Bytes {
-  mime: string
+export interface KnownPicture extends Bytes, Pick<ImageRow, 'mime' | 'width' | 'height'> {
   /** Its image data, as `writeData` writes them. Left out or null: not recorded. */
   data?: string | null
   /** The picture while it is open, or the files that may have its bytes. */
@@ -24,23 +23,27 @@ export interface KnownPicture extends Bytes {
 }
 
 /** A picture that is open. */
-export function knownOf(at: OpenPicture, { mime }: Pick<Picture, 'mime'>): KnownPicture {
-  return { hash: at.hash, size: at.look.size, mime, at }
+export function knownOf(
+  at: OpenPicture,
+  { mime, width, height }: Pick<Picture, 'mime' | 'width' | 'height'>,
+): KnownPicture {
+  return { hash: at.hash, size: at.look.size, mime, width, height, at }
 }
 
 /** The picture that an image was made of. */
 export function pictureOf({ files }: Synced, image: ImageRow): KnownPicture {
-  const { hash, size, mime, data, id } = image
-  return { hash, size, mime, data, at: files.onImage(id) }
+  const { hash, size, mime, width, height, data, id } = image
+  return { hash, size, mime, width, height, data, at: files.onImage(id) }
 }
 
 /** The picture that an upload in doubt has sent. */
 export function sentFor(intent: OpenUpload): KnownPicture {
-  const { hash, size, mime } = intent
-  return { hash, size, mime, at: [intent] }
+  const { hash, size, mime, width, height } = intent
+  return { hash, size, mime, width, height, at: [intent] }
 }
 
-export type Looked = { kind: Like } | { kind: 'unknown'; why: Reason }
+/** `size`: of what was delivered. */
+export type Looked = { kind: Like; size: number } | { kind: 'unknown'; why: Reason }
 
 /** How many bytes are read at most of an image that is larger than the picture. */
 const MOST_OTHER = 64 * 2 ** 20
@@ -71,14 +74,14 @@ export async function lookAt(
   if (given.size === known.size && given.sha256.equals(known.hash)) {
     const isTold = format === null || !hasImageData(format) || deliveryOf(synced, known.mime) === 'as sent'
     const data = isTold ? null : delivered && (await pictures.data(format, delivered))
-    return { kind: isTold || data?.bare === false ? 'bytes' : 'bare' }
+    return { kind: isTold || data?.bare === false ? 'bytes' : 'bare', size }
   }
-  if (format === null || delivered === null) return { kind: 'unread' }
+  if (format === null || delivered === null) return { kind: 'unread', size }
   const open = 'look' in known.at ? known.at : await opened(context, known.at, signal, known.hash)
   try {
     const source = open?.source ?? null
     const data = known.data ? readData(known.data) : source && (await pictures.data(format, source))
-    return { kind: await likeness(pictures, { format, data, source }, delivered) }
+    return { kind: await likeness(pictures, { format, data, source }, delivered), size }
   } finally {
     if (open !== known.at) open?.close()
   }

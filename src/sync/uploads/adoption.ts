@@ -189,13 +189,13 @@ function isTold({ synced }: EngineContext, { open, picture }: Parcel): boolean {
 async function compareOrLearn(
   context: EngineContext,
   { job: { file }, open, picture, album }: Parcel,
-  { id }: UnrecordedImage,
+  { id, size: listedSize }: UnrecordedImage,
   signal: AbortSignal,
 ): Promise<Comparison> {
   const { synced, contents } = context
   const { mime } = picture
-  const compare = () =>
-    compareDelivered(context, { remote_id: id, name: file.name }, knownOf(open, picture), signal)
+  const at = { remote_id: id, name: file.name, listedSize }
+  const compare = () => compareDelivered(context, at, knownOf(open, picture), signal)
   const compared = await compare()
   if (compared.verdict !== 'unknown' || deliveryOf(synced, mime) !== undefined) return compared
   const others = unrecordedIn(synced, contents.all(album)).flatMap(image => {

@@ -189,7 +189,7 @@ async function actOnAlike(
   }
   const compared = await compareDelivered(
     recovery,
-    { remote_id: id, name: intent.name },
+    { remote_id: id, name: intent.name, listedSize: size },
     sentFor(intent),
     signal,
   )

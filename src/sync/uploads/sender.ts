@@ -21,6 +21,7 @@ import {
   deliveryOf,
   knownOf,
   mayBeAltered,
+  pictureOf,
 } from '../delivered/index.ts'
 import { idIn } from '../listing/index.ts'
 import { fullPath } from '../tree-path.ts'
@@ -250,7 +251,9 @@ async function replacesItsOwn(
   if (compared.verdict !== 'unknown') return compared.verdict === 'equal'
   // A host that has delivered no picture of the type can't show it, and the answer alone tells, as where it encodes anew.
   const isSilent = deliveryOf(synced, picture.mime) === undefined
-  return known.album === (album?.id ?? null) && (isSilent || mayBeAltered(compared.why))
+  if (known.album !== (album?.id ?? null) || !(isSilent || mayBeAltered(compared.why))) return false
+  // What it delivers as it was sent before is the old version.
+  return image.cdn_url === null || !(await delivers(run, image.cdn_url, pictureOf(synced, known), signal))
 }
 
 /** Rejects an answer with the id of an image whose bytes are known to be others. An example: a node answers twice. */

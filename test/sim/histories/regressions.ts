@@ -88,4 +88,11 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'a changed picture was sent in each pass where the host delivers nothing, and puts it into the image of the old one',
   1500001705: 'the simulation let a restore bring back a half picture, which no host ever had',
   1000000415: 'the clock was trusted only once an age was asked for, so a repair gave no lost picture back',
+  2000040384:
+    'after a lost state a shrunk picture was sent again, for a smaller one was delivered as it was sent',
+  2000040832: 'the same as in 2000040384',
+  2000041674: 'the same as in 2000040384',
+  2000040729: 'the same as in 2000040384',
+  2000061604: 'the same as in 2000040384',
+  2000000750: 'the same as in 2000040384',
 }

@@ -3,7 +3,8 @@ import { readTiny } from '../disk/tiny-picture.ts'
 /** What a host delivers in the place of a picture.
  * strip: what makes it, without metadata. pack: the same pixels, packed anew. encode: other pixels.
  * turn: a JPEG that EXIF turns is turned itself, and all others are as they were sent.
- * shrink: what is wider or higher than the host's limit is half as large, and all others are as they were sent. */
+ * shrink: what is wider or higher than the host's limit is half as large, and all others are as they were sent. What is shrunk
+ * has another number of bytes. */
 export type Alteration = 'strip' | 'pack' | 'encode' | 'turn' | 'shrink'
 
 const HEAD = 12
@@ -38,7 +39,7 @@ export function altered(bytes: Buffer, how: Alteration | null): Buffer {
     case 'shrink':
       return isLarge
         ? sized(
-            numbered(made, number => ~number),
+            numbered(resized(made, bytes), number => ~number),
             width >> 1,
             height >> 1,
           )
@@ -53,6 +54,11 @@ function head(bytes: Buffer): Buffer {
   const made = Buffer.from(bytes.subarray(0, HEAD))
   if (made.toString('latin1', 0, 3) === 'jpg') made.write('jpe', 'latin1')
   return made
+}
+
+/** With bytes at its end where it would be as large as what was sent. */
+function resized(made: Buffer, { length }: Buffer): Buffer {
+  return made.length === length ? Buffer.concat([made, Buffer.alloc(4)]) : made
 }
 
 function numbered(made: Buffer, change: (number: number) => number): Buffer {

@@ -167,7 +167,7 @@ it('no difference is proved unless an image of ours is delivered at an address o
     const host = hostWith(workshop.host, {
       fetchDelivered: async cdnUrl => ({ ok: true, sha256: Buffer.alloc(32), ...answer(cdnUrl) }),
     })
-    const known = { size: 3, hash: Buffer.alloc(32, 1), mime, at: [] }
+    const known = { size: 3, hash: Buffer.alloc(32, 1), mime, width: null, height: null, at: [] }
     const image = { remote_id: '1', name: 'a.png' }
     const compared = await compareDelivered({ ...workshop.context(), host }, image, known, never)
     return compared.verdict === 'unknown' ? codeOf(compared.why) : compared.verdict
