@@ -101,12 +101,13 @@ async function decideMany(
       const deletions = images.length
       const ends = until === null ? null : Date.parse(until)
       asker.tell(factOf(because('many_deletions', { folder: path, deletions, folders, until: ends })))
-      const answer = await asker.ask({
+      const word = await asker.ask({
         option: 'deletions',
         words: `Delete ${deletions === 1 ? 'it' : 'them'} now (yes), keep for good (keep), or let wait (no)?`,
         fallback: 'no',
-        check: word => (['yes', 'keep', 'no'].includes(word) ? null : 'must be yes, keep or no'),
+        check: word => (decisionOf(word) ? null : 'must be yes, keep or no'),
       })
+      const answer = decisionOf(word)!
       if (answer === 'no') continue
       const action = answer === 'yes' ? 'approve' : 'discard'
       await carryOut(config, 'deletions', { action, path, seen: setOfImages(images) }, onInterrupts())
@@ -116,6 +117,11 @@ async function decideMany(
     asker.close()
   }
   return isApproved
+}
+
+/** A decision, or its first letter. */
+function decisionOf(word: string): 'yes' | 'keep' | 'no' | undefined {
+  return (['yes', 'keep', 'no'] as const).find(decision => word === decision || word === decision[0])
 }
 
 async function sayLeftOut(places: readonly MirrorLocation[]): Promise<void> {

@@ -126,7 +126,7 @@ function whatNext(
   return [
     '',
     `${inDigits(summary.synced)} of ${count(summary.files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
-    ...(left.length > 0 ? [`Left: ${left.join(', ')}. The status below says why.`] : []),
+    ...(left.length > 0 ? [`Left: ${left.join(', ')}. The command below for how it stands says why.`] : []),
     ...leftOut,
     '',
     ...(page ? [`  in a browser    ${page}`] : []),

@@ -124,7 +124,7 @@ describe('try', () => {
     writeFileSync(misnamed, png(2, 2).bytes)
     const trial = startTrial(cwd, own)
     await trial.said('3 of 5 pictures on the host')
-    await trial.said('Left: 1 to upload, 2 failed. The status below says why.')
+    await trial.said('Left: 1 to upload, 2 failed. The command below for how it stands says why.')
     for (const line of ['waits Misc/half.png', 'pictures in 2 folders\n'])
       expect(trial.out().split(line), line).toHaveLength(2)
     expect(await trial.stop()).toBe(0)
