@@ -63,8 +63,8 @@ export class Breaker {
   #hasServed = false
   /** Whether the blocked endpoint has answered in this run. */
   #hasAnswered = false
-  /** By the type's block, the picture that asks in this run. */
-  readonly #asking = new Map<string, string>()
+  /** By the type's block, the picture that asks in this run; null once it was refused. */
+  readonly #asking = new Map<string, string | null>()
 
   constructor(context: BreakerPort) {
     this.#context = context
@@ -219,6 +219,7 @@ export class Breaker {
     })
     if (!isRefused) return null
     this.#alike.clear()
+    if (this.#asking.get(ofType(mime)) === textOf(key)) this.#asking.set(ofType(mime), null)
     if (!known) emit({ event: 'format_refused', format: mime, message: why })
     return why
   }

@@ -95,4 +95,5 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   2000040729: 'the same as in 2000040384',
   2000061604: 'the same as in 2000040384',
   2000000750: 'the same as in 2000040384',
+  2000060819: 'a picture that had just shown that its format is still refused was sent once more in its pass',
 }

@@ -29,11 +29,12 @@ const pngs = (from: number, to: number) =>
 
 /** A host that refuses one type of pictures, or all, and a clock that a test sets forward. */
 async function refusing(workshop: Workshop, status: number, body: unknown) {
-  const told = { asked: 0, refuses: TYPE as string | null, ahead: 0 }
+  const told = { asked: 0, refuses: TYPE as string | null, isUsedUp: false, ahead: 0 }
   const proxy = await serve(async (request, response) => {
     const bytes = await bodyOf(request)
     if (request.url!.startsWith('/api/v1/upload')) {
       const type = JSON.parse(bytes.toString()).mime_type
+      if (told.isUsedUp) return json(response, 429, USED_UP)
       if (type === TYPE) told.asked++
       if (told.refuses === type || told.refuses === 'all') return json(response, status, body)
     }
@@ -63,6 +64,7 @@ async function refusing(workshop: Workshop, status: number, body: unknown) {
   }
 }
 
+const USED_UP = { success: false, error: 'Tomorrow', code: 'DAILY_LIMIT_REACHED' }
 const BLOCK = { endpoint: `upload ${TYPE}`, code: 'FORMAT_REFUSED' }
 
 describe.each([
@@ -109,6 +111,18 @@ describe.each([
     expect(await asks(pass)).toBeLessThanOrEqual(1)
     expect(summary(workshop)).toMatchObject({ failed: 0, pending_uploads: 8 })
     expect(count(workshop, 'format_refused')).toBe(1)
+  })
+
+  it('is asked about once in a pass that first asks whether there is quota again', async () => {
+    const { workshop, told, pass, asks } = await open()
+    told.isUsedUp = true
+    workshop.write('40.png', png(2, 40).bytes)
+    await pass()
+    told.isUsedUp = false
+    told.ahead += 24 * 60 * MINUTE
+    workshop.write('40.ico', ico(40))
+    expect(await asks(pass)).toBe(1)
+    expect(summary(workshop)).toMatchObject({ synced: 11, failed: 0, pending_uploads: 5 })
   })
 
   it.each(['a person', 'an audit'])(
