@@ -96,4 +96,6 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   2000061604: 'the same as in 2000040384',
   2000000750: 'the same as in 2000040384',
   2000060819: 'a picture that had just shown that its format is still refused was sent once more in its pass',
+  2000101058:
+    'the judge knew an image by its name alone, where the host lists it under one that another picture of its bytes has too',
 }

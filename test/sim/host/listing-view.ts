@@ -42,7 +42,7 @@ export function viewOf(
   const isHere = { all: true, first: page === 1, last: page >= pages }[variations.albumsOn]
   const counted = listed.albums.map(record => ({
     ...record,
-    name: renamed(record.name, variations),
+    name: listedName(record.name, variations),
     image_count: countShown(truth, record.id, now),
   }))
   return {
@@ -94,10 +94,11 @@ function sized({ images }: HostTruth, { alters, listsAltered }: Variations, { si
 
 function under(variations: Variations) {
   return (record: ListPage['images'][number]) =>
-    record.name === undefined ? record : { ...record, name: renamed(record.name, variations) }
+    record.name === undefined ? record : { ...record, name: listedName(record.name, variations) }
 }
 
-function renamed(name: string, { renames }: Variations): string {
+/** The name under which the host lists an image or an album. */
+export function listedName(name: string, { renames }: Variations): string {
   if (renames === 'lower') return name.toLowerCase().replace(/\.jpeg$/, '.jpg')
   if (renames === 'masked') return name.replace(/^./u, '_')
   return renames === 'numbered' ? name.replace(/(\.[^.]*)?$/, ' (1)$1') : name

@@ -7,6 +7,7 @@ import { split } from '../disk/tree.ts'
 import { pathOfRow, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import { pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
+import { listedName } from '../host/listing-view.ts'
 
 /** A file in one of these may be the one that moved away from an image of its size. */
 const OPEN: ReadonlySet<string> = new Set(['failed', 'linked', 'uncertain'])
@@ -119,13 +120,21 @@ function isInAlbum(world: World, path: string): boolean {
   return row?.state === 'synced' && row.flat === 0
 }
 
+function isRecordedFor(world: World, { id }: TrueImage, path: string): boolean {
+  const used = rowOf(world, path)?.image ?? null
+  return used !== null && world.state.synced.images.byId(used)?.remote_id === id
+}
+
 /** Whether an image is the one of a picture, as far as its bytes and its place tell. */
 export function standsFor(world: World, image: TrueImage, { path, node }: LivePicture): boolean {
   if (image.hash !== node.hash) return false
-  const { oneId, without, depthMax, defaultAlbum, readings } = world.history.variations
+  const { variations } = world.history
+  const { oneId, without, depthMax, defaultAlbum, readings } = variations
   if (oneId || (image.misplaced && image.source === path)) return true
   const { folder, name } = split(path)
-  if (image.name !== name) return false
+  // Listed under one name, an image of these bytes may have been taken for either picture's.
+  const isListedSo = listedName(image.name, variations) === listedName(name, variations)
+  if (image.name !== name && !(isListedSo && isRecordedFor(world, image, path))) return false
   const anywhere =
     (without.includes('create_album') && !isInAlbum(world, path)) ||
     // An album of this name may be there unseen, and no other may bear the name.
