@@ -24,6 +24,8 @@ export interface Listing<Image extends ListedImage> {
   promisesKept: boolean
   /** Whether the host alters pictures of a type, and may list the sizes of what it has made of them. */
   isAltered: (mime: string) => boolean
+  /** Whether an image whose listed size is not an upload's can be its all the same. */
+  despiteSize: (image: Image, intent: OpenUpload) => boolean
   /** Whether images are listed under the names that they were uploaded with. */
   namesKept: boolean
 }
@@ -31,7 +33,7 @@ export interface Listing<Image extends ListedImage> {
 /** Compares the open uploads into one album with the album's listing. One image is evidence of one upload at most. */
 export function weighEvidence<Image extends ListedImage>(
   intents: readonly OpenUpload[],
-  { unrecorded, pattern, promisesKept, namesKept, isAltered }: Listing<Image>,
+  { unrecorded, pattern, promisesKept, namesKept, isAltered, despiteSize }: Listing<Image>,
 ): Map<OpenUpload, Evidence<Image>> {
   const evidence = new Map<OpenUpload, Evidence<Image>>()
   const taken = new Set<Image>()
@@ -46,12 +48,10 @@ export function weighEvidence<Image extends ListedImage>(
   const exactOnly = ({ remote_id, cdn_url }: OpenUpload) =>
     remote_id !== null || (promisesKept && cdn_url !== null && (pattern?.idOf(cdn_url) ?? null) !== null)
   const open = intents.filter(intent => !evidence.has(intent))
+  const fits = (intent: OpenUpload, asked: { names: boolean; sizes: boolean }) =>
+    exactOnly(intent) ? [] : unrecorded.filter(image => !taken.has(image) && canBe(image, intent, asked))
   const fitting = new Map(
-    open.map(intent => {
-      const images = exactOnly(intent) ? [] : unrecorded.filter(image => !taken.has(image))
-      const sizes = !isAltered(intent.mime)
-      return [intent, images.filter(image => canBe(image, intent, { names: false, sizes }))]
-    }),
+    open.map(intent => [intent, fits(intent, { names: false, sizes: !isAltered(intent.mime) })]),
   )
   const named = (intent: OpenUpload) =>
     fitting.get(intent)!.filter(image => !namesKept || isNamed(image, intent))
@@ -60,8 +60,16 @@ export function weighEvidence<Image extends ListedImage>(
     const isChanged = changesOf(intent.name)
     return fitting.get(intent)!.filter(image => !byName.has(image) && isChanged(image.name ?? ''))
   }
+  const sized = open.map(
+    intent => [intent, named(intent).length > 0 ? named(intent) : renamed(intent)] as const,
+  )
+  const bySize = new Set(sized.flatMap(([, images]) => images))
+  const unsized = (intent: OpenUpload) =>
+    fits(intent, { names: true, sizes: false }).filter(
+      image => namesKept && !bySize.has(image) && despiteSize(image, intent),
+    )
   const possible = new Map(
-    open.map(intent => [intent, named(intent).length > 0 ? named(intent) : renamed(intent)]),
+    sized.map(([intent, images]) => [intent, images.length > 0 ? images : unsized(intent)]),
   )
   for (const intent of open) {
     const images = possible.get(intent)!

@@ -11,7 +11,7 @@ import { reasonIn } from '../../words/reasons.ts'
 import { albumPathOf, flatness } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { compareDelivered, isAltered, sentFor } from '../delivered/index.ts'
+import { compareDelivered, deliveryOf, isAltered, sentFor } from '../delivered/index.ts'
 import {
   confirmedPattern,
   type Evidence,
@@ -85,6 +85,7 @@ export async function lookAtAlbum(
       promisesKept: synced.meta.get('promises_broken') === null,
       namesKept: namesAreKept(synced, images),
       isAltered: (mime: string) => isAltered(synced, mime),
+      despiteSize: (image: ListedImage, intent: OpenUpload) => despiteSize(recovery, image, intent),
     }
     for (const [intent, evidence] of weighEvidence(ofAlbum(), listing))
       await act(
@@ -103,6 +104,19 @@ export async function lookAtAlbum(
     if (isSecond || !ofAlbum().some(intent => ended(intent) && isWhole(intent))) return null
   }
   return null
+}
+
+/** Whether an image may be an upload's though it is listed with another size: nothing has shown yet whether the host keeps such
+ * pictures as sent, and the image came to the host when the upload could. A file that uses an image would wait for ever. */
+function despiteSize(
+  { synced, credentialLifetimeMs }: Recovery,
+  image: ListedImage,
+  intent: OpenUpload,
+): boolean {
+  const isNew = (synced.files.at(intent)?.image ?? null) === null
+  const apartMs = Math.abs(Date.parse(image.time ?? '') - intent.since)
+  const isOfThen = apartMs <= mayArriveFor(credentialLifetimeMs)
+  return isNew && isOfThen && deliveryOf(synced, intent.mime) === undefined
 }
 
 /** Forgets the previous walk. While others change the album, images move from page to page, and walks on both sides of an

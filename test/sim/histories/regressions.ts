@@ -98,4 +98,9 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   2000060819: 'a picture that had just shown that its format is still refused was sent once more in its pass',
   2000101058:
     'the judge knew an image by its name alone, where the host lists it under one that another picture of its bytes has too',
+  2000060946:
+    'what had arrived of an upload without an answer was taken for another picture, for a host listed another size of it',
+  2000061269: 'the same as in 2000060946',
+  2000061934: 'the same as in 2000060946',
+  2000100462: 'the same as in 2000060946',
 }

@@ -199,6 +199,35 @@ describe('an upload whose answer was lost', () => {
     expect(sent).toEqual(['red.png'])
   })
 
+  it('is linked to the image that came with it, where images are listed with other sizes', async () => {
+    const workshop = await openWith({ 'red.png': red })
+    const list = listingWith(workshop.host, page => ({
+      ...page,
+      images: page.images.map(image => ({ ...image, size: '9 MB' })),
+    }))
+    const changes = { list, fetchDelivered: unreachable }
+    await workshop.pass({ host: losing(workshop, changes) })
+    await workshop.pass({ ...later, host: hostWith(workshop.host, changes) })
+    expect(summary(workshop)).toMatchObject({ linked: 1, uncertain: 0 })
+    expect(await imagesOn(workshop)).toEqual(['red.png'])
+  })
+
+  it('that never arrived is sent again beside an older image of its name and another size', async () => {
+    const workshop = await openWith({ 'red.png': red })
+    const older = { id: 'older-image', name: 'red.png', size: '9 MB', time: '2020-01-01T00:00:00Z' }
+    const list = listingWith(workshop.host, (page, _, album) => {
+      if (album === null) return page
+      const images = [...page.images, older]
+      return { ...page, images, pagination: { ...empty, total_pages: 1, total_images: images.length } }
+    })
+    const changes = { list, fetchDelivered: unreachable }
+    await workshop.pass({ host: hostWith(workshop.host, { ...changes, send: async () => lost }) })
+    expect(summary(workshop)).toMatchObject({ uncertain: 1 })
+    await workshop.pass({ ...later, host: hostWith(workshop.host, changes) })
+    expect(summary(workshop)).toMatchObject({ synced: 1, linked: 0 })
+    expect(await imagesOn(workshop)).toEqual(['red.png'])
+  })
+
   it('is not sent again on the word of one walk', async () => {
     const workshop = await openWith({ 'red.png': red })
     await workshop.pass({ host: losing(workshop, { fetchDelivered: unreachable }) })
