@@ -94,7 +94,7 @@ async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: Ab
   const { cdn_url, remote_id, album, hash } = intent
   // An address that does not hold the id may be that of another image of this name. Of this the album's listing tells.
   const isNamed = (image: ImageRow) => names(image.cdn_url, image.remote_id)
-  if (await foundInItsOwn(recovery, intent, signal, isNamed)) return true
+  if (await foundInItsOwn(recovery, intent, signal, { isIt: isNamed })) return true
   if (cdn_url === null || !(await delivers(recovery, cdn_url, sentFor(intent), signal))) return false
   // Equal bytes of two files may get the same address and id. Then the recorded id is the upload's.
   const known = recovery.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)

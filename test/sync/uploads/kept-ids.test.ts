@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { HOUR_MS, systemClock } from '../../../src/protocol/clock.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png } from '../../pictures.ts'
 import { clientOf } from '../../remote/client-of.ts'
@@ -114,4 +115,26 @@ it.each([
     expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 0, pending_deletions: 0 })
   }
   expect([told.sent, deleted(workshop), told.images.size]).toEqual([3, 0, 1])
+})
+
+it('a picture that is as before again is sent anew where an upload without an answer has replaced it', async () => {
+  const workshop = await openWith({ 'red.png': red })
+  const { host, told } = await keepingIds(
+    id => id,
+    () => null,
+  )
+  await workshop.pass({ host })
+  told.losesAnswers = true
+  workshop.write('red.png', png(30, 20, 5).bytes)
+  await workshop.pass({ host })
+  told.losesAnswers = false
+  workshop.write('red.png', red)
+  await workshop.pass({ host })
+  const monotonic = () => systemClock.monotonic() + HOUR_MS
+  const later = { host, clock: { ...systemClock, monotonic } }
+  await workshop.pass(later)
+  await workshop.pass(later)
+  expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 0, pending_deletions: 0 })
+  expect([...told.images.values()].map(({ bytes }) => bytes.equals(red))).toEqual([true])
+  expect([told.sent, deleted(workshop)]).toEqual([3, 0])
 })
