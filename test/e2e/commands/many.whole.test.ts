@@ -78,7 +78,7 @@ describe('sync and many deletions', () => {
     await first.answer('or let wait (no)?', '\r')
     expect(await first.ended).toBe(3)
     const second = atTerminal(stage, 'sync -c albumd.yaml')
-    await second.answer('or let wait (no)?', 'yes\r')
+    await second.answer('or let wait (no)?', 'y\r')
     expect(await second.ended).toBe(0)
     expect(await stage.listing()).toHaveLength(8)
   })
