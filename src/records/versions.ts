@@ -42,8 +42,8 @@ export function versionEnded(
   })
 }
 
-/** The picture at a path uses this image from now on. Its version may have begun before (`began`), when the picture has
- * moved, or after, when the image was recorded before the picture was there. */
+/** The picture at a path uses this image from now on. Its version may have begun before the image was recorded
+ * (`began`), when the picture has moved, or after, when the picture came later. */
 export function versionBegan(
   tx: Tx,
   { mirror, path }: Location,

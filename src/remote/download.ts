@@ -35,7 +35,7 @@ const OTHER_MAX = 2 ** 20
 const SLOWEST = 4096
 const LEAST_LIMIT_MS = 600_000
 
-/** Fetches pictures from their delivery addresses, for a restore. */
+/** Fetches pictures from their delivery addresses, for a restore or a thumbnail. */
 export function openDownloads({ baseUrl, ...options }: DownloadOptions) {
   const base = parseAddress(new URL(baseUrl).href)
   if (!base) throw new TypeError('base_url must be a plain address')

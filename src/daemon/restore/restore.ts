@@ -168,7 +168,7 @@ class Restore {
   readonly #files: PlaceFiles
   readonly #emit: (event: RestoreEvent) => void
   readonly #recordGiven: RecordGiven
-  /** What is recorded next, with all that comes until its turn. */
+  /** What the next commit records: it begins when the one before has ended, and takes all that came until then. */
   #next: { restored: Restored[]; recorded: Promise<void> } | null = null
   #recording: Promise<unknown> = Promise.resolve()
   readonly #report: RestoreReport = {

@@ -55,7 +55,7 @@ export class StaleFolders {
     this.#added.ring()
   }
 
-  /** Allows one more scan after an EAGER wait, because a scan has found a picture to upload. */
+  /** Allows one more scan after an EAGER wait, because a picture was uploaded. */
   uploaded(): void {
     this.#eagerLooks++
   }

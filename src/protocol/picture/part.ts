@@ -83,7 +83,8 @@ export function isExtra({ role, name }: Part): boolean {
   return role === 'metadata' && !LEFT_IN.has(name)
 }
 
-/** The part with this flaw, if there is one. It shows where the part begins, and where it is cut, at its end. */
+/** The part, with this flaw if there is a code. Unless `at` says where the flaw shows, that is at the part's beginning, and
+ * where the part is cut, at its end. */
 export function flawed(
   part: Part,
   code: FlawCode | false | null | undefined,

@@ -8,7 +8,7 @@ const SHARE = 0.5
 const FRESH_MS = 50 * 60_000
 /** So many bytes that a connection has taken may still wait in the system's buffer (Linux: `tcp_wmem`). */
 const BUFFERED = 4 * 2 ** 20
-/** No credential is too old at this age. */
+/** Until a host has shown it, a credential of this age is taken for young enough. */
 const YOUNG_MS = 250
 /** A waiting upload checks this often whether it may begin. */
 const POLL_MS = 100

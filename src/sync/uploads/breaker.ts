@@ -17,7 +17,7 @@ const ALIKE = 3
 /** How many refused pictures are remembered. */
 const MOST = 200
 
-/** What a refusal may mean of a type: not what is too large, or has wrong dimensions. */
+/** Remedies of refusals that may concern all pictures of a type; one that is too large, or has wrong dimensions, is alone. */
 const OF_TYPE: ReadonlySet<Remedy> = new Set<Remedy>(['change_request', 'refused_by_node', 'not_permitted'])
 /** This status says that the type is refused (RFC 9110), not the picture. */
 const UNSUPPORTED_TYPE = 415
@@ -27,7 +27,7 @@ export function refusals({ account, files }: Records): BlockRow[] {
   return files.arePending(0) ? account.blocks().filter(isRefusal) : []
 }
 
-/** Forgets these, so that all pictures are sent again. */
+/** Forgets what the host has refused, so that all pictures are sent again. */
 export function forgetRefusals({ account }: Tx): void {
   for (const row of account.blocks()) if (isRefusal(row)) account.unblock(row.endpoint)
 }

@@ -81,7 +81,6 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
          WHERE mirror = +@mirror AND path = +@path ORDER BY id`,
       ),
       excess: value<[], number>(excessOf('history')),
-      /** When the oldest row was written. */
       oldest: value<[], number | undefined>('SELECT at FROM history ORDER BY id LIMIT 1'),
     },
     writes: {
