@@ -103,4 +103,5 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   2000061269: 'the same as in 2000060946',
   2000061934: 'the same as in 2000060946',
   2000100462: 'the same as in 2000060946',
+  2000102499: 'the judge wanted nothing asked about a format that came to be due while a pass went on',
 }

@@ -70,11 +70,12 @@ export class UploadJudge extends Judge {
 }
 
 /** Judges how often a pass asks about a format that the host is known to refuse: not at all, or with one picture once it is
- * due. Made before the pass. */
+ * due, be it during the pass. Made before the pass. */
 export class RefusalJudge {
   readonly #world: World
   readonly #before: number
-  #most = Number.POSITIVE_INFINITY
+  /** From when on one picture may be sent; null: any. */
+  #due: number | null = null
 
   constructor(world: World) {
     this.#world = world
@@ -82,22 +83,22 @@ export class RefusalJudge {
     this.#before = host.asked.refused
     const blocks = state.synced.account.blocks().filter(({ code }) => code === FORMAT_REFUSED)
     for (const block of blocks) {
-      const now = machine.wall()
-      const isDue = now < block.said_at || now >= triedAgainAt(block, allowance)
-      this.#most = isDue || history.actions.some(({ kind }) => kind === 'clockJump') ? 1 : 0
+      const isSet = history.actions.some(({ kind }) => kind === 'clockJump')
+      const isDue = machine.wall() < block.said_at || isSet
+      this.#due = isDue ? Number.NEGATIVE_INFINITY : triedAgainAt(block, allowance)
     }
   }
 
   /** The same task. A person may have all tried again. */
   of(task: PassTask): PassTask {
-    if (task === 'retry') this.#most = Number.POSITIVE_INFINITY
+    if (task === 'retry') this.#due = null
     return task
   }
 
   judge(): void {
-    const { host, oracle } = this.#world
+    const { host, machine, oracle } = this.#world
     const asked = host.asked.refused - this.#before
-    if (asked > this.#most)
+    if (this.#due !== null && asked > (machine.wall() >= this.#due ? 1 : 0))
       oracle.report('format-waits', `${asked} pictures were sent of a format that the host refuses`)
   }
 }
