@@ -80,7 +80,7 @@ export interface EngineSettings {
   graceMs: number
   /** The same of many that come together. 0: as few. */
   graceManyMs: number
-  /** Whether this process stays. Else what has no grace waits by the clock, where many deletions come together. */
+  /** False for a single `sync`: its few deletions have no grace, and many wait by the wall clock, not by running time. */
   isDaemon: boolean
   /** How long a picture must be left alone before it is uploaded. */
   settleMs: number

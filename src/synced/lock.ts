@@ -11,7 +11,6 @@ export interface Lock {
   release(): void
 }
 
-/** Another process holds the lock. `code`: LOCKED. */
 export class LockedError extends Error {
   override name = 'LockedError'
   readonly code = 'LOCKED'

@@ -110,7 +110,8 @@ function birthOf({ ino, birthtimeNs }: BigIntStats): string | undefined {
   return birthtimeNs === 0n ? undefined : `${ino} ${birthtimeNs}`
 }
 
-/** A chmod changes the ctime alone. So does a copy of the whole folder, written over the files, but its witness is a copy. */
+/** Whether the database is as it was closed. A chmod changes only its ctime, so an equal mtime is enough beside the original
+ * witness. A copy of the whole folder, written over the files, looks the same, but its witness is a copy. */
 function isAsClosed(closed: FileMark, now: FileMark, byOriginal: boolean): boolean {
   const isSame = closed.ino === now.ino && closed.size === now.size
   return isSame && (closed.ctime === now.ctime || (byOriginal && closed.mtime === now.mtime))

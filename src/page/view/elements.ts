@@ -55,7 +55,7 @@ interface Form {
   label: string
   /** Undefined: the command is for all files. */
   path?: string | undefined
-  /** The deletions that the reader of the page sees, as the command wants it. */
+  /** A digest of the deletions that the page shows, so that the button decides about these alone. */
   seen?: string
   /** What a screen reader reads after the button's label. */
   about?: string

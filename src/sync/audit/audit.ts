@@ -216,7 +216,8 @@ export async function lookAtAlbum(
   return walk.ok && look.kind === 'unknown' ? shown : look
 }
 
-/** The images of the root, and of those that are recorded there while the default album (§4.1) is not known. */
+/** The images that are listed in the root, and those that are recorded there, wherever they are listed: for an account whose
+ * default album (§4.1) is not known. */
 async function lookEverywhere({ synced, host }: HostPort, signal: AbortSignal): Promise<AlbumLook> {
   const recorded = synced.images.inAlbum(null)
   const look = lookOf(await walkEverything(host, signal), recorded)

@@ -147,7 +147,7 @@ export class Breaker {
           if (isOfPicture) return ofPicture
         }
         this.#hasAnswered ||= !failure.unsent && failure.endpoint === this.#block?.endpoint
-        // The gate knows of the outage behind the block, and has not asked.
+        // The gate has sent nothing because of an outage, and the block that is known says why.
         const { blocked } = this
         if (failure.unsent && failure.endpoint === blocked?.endpoint)
           return { kind: 'stop', failure: blocked }

@@ -26,7 +26,7 @@ interface Found {
 }
 
 /** Walks through what stands behind the first image: padding, images, which must be complete too, films, cameras' data. Null:
- * an image is not complete. `mayHavePadding`: something is announced. */
+ * an image is not complete. `mayHavePadding`: metadata announce that something follows, so that zeros before it are no flaw. */
 async function* walkBehind(
   reader: ByteReader,
   start: number,
