@@ -1,4 +1,4 @@
-import { always, idle, nothing, resolving, returning, within } from './by.ts'
+import { always, idle, nothing, resolving, returning } from './by.ts'
 import type { By, Row } from './mutant.ts'
 
 const taking = (verdict: 'other' | 'unknown', by: object): By =>
@@ -30,9 +30,6 @@ export const ALTERED: readonly Row[] = [
   [1_500_000_701, "an album that may be another folder's is never this one's",
     'after a lost state both folders get a twin',
     { 'sync/albums/album-choice.ts': { 'AlbumChoice.#best': returning((best, _, { name }) => best?.name === name ? best : undefined) } }],
-  [2000061610, 'a picture is listed with the size that was sent until a delivery shows otherwise',
-    'an audit calls foreign what an upload in doubt has sent',
-    { 'sync/delivered/learned.ts': within('mayHaveSent', 'deliveryOf', returning(delivery => delivery ?? 'as sent')) }],
   [1_000_000_440, 'an album that answers with the root is there', 'pictures of an album that is gone lie in the root',
     { 'sync/listing/walk.ts': { showsItsOwn: always } }],
 ]
