@@ -57,7 +57,7 @@ const QUESTIONS: Record<AskedEndpoint, Question> = {
   delete: {
     aim: 'to delete',
     without: 'Deleted and changed pictures keep their old images on the host until the plan allows it',
-    ask: askToDeleteNothing,
+    ask: (host, signal) => askToDeleteNothing(host, randomUUID(), signal),
   },
 }
 

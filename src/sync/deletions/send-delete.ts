@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { waitingMove } from '../../records/moves.ts'
 import { isOfThisOne, wasNotDone } from '../../remote/failures.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
@@ -49,9 +48,9 @@ export async function sendDelete(
   return refusal
 }
 
-/** Asks whether key and plan allow deletions (§4.6), for the doctor: of a random id that no image has. */
-export function askToDeleteNothing(host: ImageHost, signal: AbortSignal): Promise<Outcome<void>> {
-  return host.deleteImage(randomUUID(), signal)
+/** Asks whether key and plan allow deletions (§4.6), for the doctor. `id`: one that no image has. */
+export function askToDeleteNothing(host: ImageHost, id: string, signal: AbortSignal): Promise<Outcome<void>> {
+  return host.deleteImage(id, signal)
 }
 
 /** What the disk shows of an image's pictures. */
