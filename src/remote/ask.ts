@@ -66,7 +66,7 @@ export async function ask<T, Value>(
   signal: AbortSignal,
   { endpoint, method, below, path, json, schema, fits, read, mayGo }: Question<T, Value>,
 ): Promise<Outcome<Value>> {
-  const reading = { endpoint, schema, where: below.where, secrets, ...(fits && { fits }) }
+  const readOutcome = answerReader({ endpoint, schema, where: below.where, secrets, ...(fits && { fits }) })
   const request: HttpRequest = {
     method,
     address: { ...below, path: `${below.path.replace(/\/$/, '')}${path}` },
@@ -78,14 +78,23 @@ export async function ask<T, Value>(
     ...(json !== undefined && { body: Buffer.from(JSON.stringify(json)) }),
     limitMs: answerLimitMs,
     // Each credential is granted once. No other answer says which album it shows, or what was deleted.
-    ...(endpoint === 'upload' && { isOwn: answer => readAnswer(reading, answer).ok }),
+    ...(endpoint === 'upload' && { isOwn: answer => readOutcome(answer).ok }),
   }
   const send = async (onStart: () => void) => {
     const result = await http.exchange({ ...request, onStart }, signal)
-    return attemptOf(readAnswer(reading, result), result)
+    return attemptOf(readOutcome(result), result)
   }
   const answer = await gate.pass(endpoint, signal, send, mayGo)
   return answer.ok ? { ok: true, value: read(answer.value) } : answer
+}
+
+/** A function that reads answers as `readAnswer` does, and remembers the last, because connection and gate both read it. */
+export function answerReader<T>(reading: Reading<T>): (result: HttpResult) => Outcome<T> {
+  let last: { result: HttpResult; outcome: Outcome<T> } | null = null
+  return result => {
+    if (last?.result !== result) last = { result, outcome: readAnswer(reading, result) }
+    return last.outcome
+  }
 }
 
 /** The part of an answer that the gate needs. */
@@ -99,7 +108,7 @@ export function attemptOf<T>(outcome: Outcome<T>, result: HttpResult): Attempt<T
 }
 
 /** Turns a request's result into an outcome, by §1. An answer of any other form is a failure of the host. */
-export function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
+function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
   const { endpoint, schema, where, secrets } = reading
   const failed = (failure: HostFailure): Outcome<T> => ({ ok: false, failure })
   if (result.kind !== 'answer') return failed(unanswered(endpoint, result))

@@ -4,7 +4,7 @@ import type { Millis, SteadyClock } from '../protocol/clock.ts'
 import { FILE_PART, PATHS, PRESIGN_PATH } from '../protocol/endpoints.ts'
 import { answers, type PresignRequest, type UploadRequest } from '../protocol/records.ts'
 import { because } from '../words/reasons.ts'
-import { ask, attemptOf, COMMON_HEADERS, type Connection, type Question, readAnswer } from './ask.ts'
+import { answerReader, ask, attemptOf, COMMON_HEADERS, type Connection, type Question } from './ask.ts'
 import { badAddress, cancelled, noAlbumInPresign, ownFailure, tooSlow } from './failures.ts'
 import type { Attempt } from './gate/gate.ts'
 import { NO_PACE } from './gate/rate-window.ts'
@@ -158,7 +158,7 @@ export class Uploads {
     const { where } = address
     const { imageId: promised } = credential
     const schema: z.ZodType<Answer> = promised === null ? answers.send : answers.sendPresigned
-    const read = (result: HttpResult) => readAnswer({ endpoint: 'send', schema, where, secrets }, result)
+    const readOutcome = answerReader({ endpoint: 'send', schema, where, secrets })
     const sent = await gate.pass('send', signal, async (onStart): Promise<Attempt<Answer>> => {
       const { contentType, length, chunks: whole } = multipartOf(picture)
       const request: HttpRequest = {
@@ -174,7 +174,7 @@ export class Uploads {
           onStart()
           passage.began()
         },
-        isOwn: answer => isOfCredential(read(answer), credential),
+        isOwn: answer => isOfCredential(readOutcome(answer), credential),
       }
       let result: HttpResult
       try {
@@ -192,7 +192,7 @@ export class Uploads {
         const slow = passage.expired()
         if (result.left !== 'all') return endedHere(this.#outOfTime(slow))
       }
-      const attempt = attemptOf(read(result), result)
+      const attempt = attemptOf(readOutcome(result), result)
       if (attempt.outcome.ok) {
         passage.arrived()
         if (!http.isWriting()) picture.released?.()

@@ -115,6 +115,8 @@ class TableMemory {
   readonly #isCopy: boolean
   readonly #reads: Map<unknown, unknown>[] = []
   #isWritten = false
+  /** The keys that this transaction has written where it wrote by key alone. `undefined`: whether there is a row. */
+  readonly #written = new Set<unknown>()
   /** Whether the table is known to have no row. False where only a look could tell, and could not be kept. */
   readonly isEmpty: () => boolean
 
@@ -122,7 +124,7 @@ class TableMemory {
     this.#db = db
     this.#isCopy = isCopy
     const read = this.keeping(hasNoRow)
-    this.isEmpty = () => !db.readonly && !this.#wasWritten && read()
+    this.isEmpty = () => !db.readonly && !this.#wasWritten(undefined) && read()
   }
 
   /** The same read, which answers from memory what was read before. Nobody may change what it returns. */
@@ -134,7 +136,7 @@ class TableMemory {
       const known = kept.get(key)
       if (known !== undefined || kept.has(key)) return known as Value
       const value = read(...bound)
-      if (!this.#isCopy && (this.#db.readonly || this.#wasWritten)) return value
+      if (!this.#mayKeep(key)) return value
       if (kept.size >= MOST_KEPT) kept.clear()
       kept.set(key, Object.freeze(value))
       return value
@@ -146,10 +148,25 @@ class TableMemory {
     for (const kept of this.#reads) if (kept.size > 0) kept.clear()
   }
 
-  /** Whether this transaction has written the table. */
-  get #wasWritten(): boolean {
-    if (!this.#db.inTransaction) this.#isWritten = false
-    return this.#isWritten
+  /** The same, where only the row of this key was written. */
+  forgetOf(key: unknown): void {
+    for (const each of [key, undefined]) {
+      this.#written.add(each)
+      for (const kept of this.#reads) kept.delete(each)
+    }
+  }
+
+  #mayKeep(key: unknown): boolean {
+    return this.#isCopy || (!this.#db.readonly && !this.#wasWritten(key))
+  }
+
+  /** Whether this transaction has written what is read by this key. */
+  #wasWritten(key: unknown): boolean {
+    if (!this.#db.inTransaction) {
+      this.#isWritten = false
+      this.#written.clear()
+    }
+    return this.#isWritten || this.#written.has(key)
   }
 }
 
@@ -160,7 +177,7 @@ type Bound = readonly unknown[]
 
 /** Makes functions of SQL statements. `P`: the bound values, or one object of named ones. `Row`: the columns. one: of a
  * statement that always has a row. value, column: the first column, of the first row or of all. changes: returns how many.
- * insert: returns the row's id, or 0 where a conflict left it out. kept: a read that answers from memory until its table is
+ * runByKey: writes the row whose key is bound first. insert: returns the row's id, or 0 where a conflict left it out. kept: a read that answers from memory until its table is
  * written. In a table known to be empty no row is looked for. */
 export function statements(db: Db, isCopy = false) {
   const tables = new Map<string, TableMemory>()
@@ -204,7 +221,7 @@ export function statements(db: Db, isCopy = false) {
     const [, verb, table] = WRITES.exec(sql)!
     return { memory: memoryOf(table!), mayBeNone: verb !== 'INSERT' }
   }
-  function writes(sql: string) {
+  function writes(sql: string, isByKey = false) {
     const statement = lazily(sql)
     let target: ReturnType<typeof targetOf> | null = null
     return (bound: Bound) => {
@@ -212,7 +229,8 @@ export function statements(db: Db, isCopy = false) {
       const { memory, mayBeNone } = target
       if (mayBeNone && memory.isEmpty()) return NOTHING_DONE
       const done = statement.run(bound)
-      if (done.changes > 0) memory.forget()
+      if (done.changes > 0 && isByKey) memory.forgetOf(bound[0])
+      else if (done.changes > 0) memory.forget()
       return done
     }
   }
@@ -243,6 +261,10 @@ export function statements(db: Db, isCopy = false) {
     },
     run<P extends unknown[]>(sql: string) {
       const run = writes(sql)
+      return (...bound: P) => void run(bound)
+    },
+    runByKey<P extends [key: string, ...others: unknown[]]>(sql: string) {
+      const run = writes(sql, true)
       return (...bound: P) => void run(bound)
     },
     changes<P extends unknown[]>(sql: string) {

@@ -13,16 +13,31 @@ export interface Address {
 
 const ADDRESS = /^(https?:\/\/(?:[\w.~%-]+|\[[\da-f:.]+\])(?::\d+)?)([/?][!"$-~]*)?$/i
 
+/** The parts of addresses before the path, parsed, by their text. They are remembered, because a host names one of a few in
+ * each answer. */
+const origins = new Map<string, Omit<Address, 'path'> | null>()
+const ORIGINS_MOST = 100
+
 /** Parses an address. The URL parser would rewrite the path (`..`, `\`, spaces), and a credential must be used exactly as it
  * was given. Null for one with a user, a fragment, or what a request line can't contain. */
 export function parseAddress(text: string): Address | null {
   const [, base, path = '/'] = ADDRESS.exec(text) ?? []
-  const url = base ? URL.parse(base) : null
+  if (!base) return null
+  let origin = origins.get(base)
+  if (origin === undefined) {
+    if (origins.size >= ORIGINS_MOST) origins.clear()
+    origin = parseOrigin(base)
+    origins.set(base, origin)
+  }
+  return origin && { ...origin, path: path.startsWith('/') ? path : `/${path}` }
+}
+
+function parseOrigin(base: string): Omit<Address, 'path'> | null {
+  const url = URL.parse(base)
   if (!url) return null
   const secure = url.protocol === 'https:'
   return {
     origin: url.origin,
-    path: path.startsWith('/') ? path : `/${path}`,
     where: `${url.hostname}:${url.port || (secure ? 443 : 80)}`,
     secure,
     loopback: isLoopback(url),

@@ -176,12 +176,12 @@ type Key = keyof typeof FACTS
 type Value<K extends Key> = (typeof FACTS)[K] extends Codec<infer T> ? T : never
 
 /** Reads and writes the facts, each with its own type. */
-export function openMeta({ kept, run, value }: Statements) {
+export function openMeta({ kept, runByKey, value }: Statements) {
   const written = kept('meta', value<[key: Key], string | undefined>('SELECT value FROM meta WHERE key = ?'))
-  const set = run<[key: Key, value: string]>(
+  const set = runByKey<[key: Key, value: string]>(
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   )
-  const clear = run<[key: Key]>('DELETE FROM meta WHERE key = ?')
+  const clear = runByKey<[key: Key]>('DELETE FROM meta WHERE key = ?')
   const codecOf = <K extends Key>(key: K) => FACTS[key] as unknown as Codec<Value<K>>
   const get = kept('meta', <K extends Key>(key: K): Value<K> | null => {
     const text = written(key)

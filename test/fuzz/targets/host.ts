@@ -2,10 +2,9 @@ import net, { type AddressInfo } from 'node:net'
 import type { z } from 'zod'
 import { ENDPOINTS, type Endpoint } from '../../../src/protocol/endpoints.ts'
 import { answers } from '../../../src/protocol/records.ts'
-import { readAnswer } from '../../../src/remote/ask.ts'
+import { answerReader } from '../../../src/remote/ask.ts'
 import { openImageHost } from '../../../src/remote/client.ts'
 import type { ImageHost, Outcome } from '../../../src/remote/host.ts'
-import type { HttpResult } from '../../../src/remote/http/exchange.ts'
 import { walkEverything } from '../../../src/sync/listing/index.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { must, type Target } from './target.ts'
@@ -81,8 +80,7 @@ export const hostAnswers: Target = {
     const status = pick(STATUSES, 1)
     const [name, schema] = pick(SCHEMAS, STATUSES.length)
     const endpoint: Endpoint = ENDPOINTS.find(each => name.startsWith(each)) ?? 'upload'
-    const read = (result: HttpResult) =>
-      readAnswer({ endpoint, schema, where: 'host:443', secrets: [KEY] }, result)
+    const read = answerReader({ endpoint, schema, where: 'host:443', secrets: [KEY] })
     check(read({ kind: 'answer', left: pick(['all', 'part'], 32), status, headers: {}, body }))
   },
 }
@@ -178,8 +176,7 @@ export const listings: Target = {
     ].map(pages => Buffer.from(pages.map(each => JSON.stringify(each)).join('\n'))),
   async read(input) {
     const pages = input.toString('utf8').split('\n').slice(0, 40)
-    const read = (result: HttpResult) =>
-      readAnswer({ endpoint: 'list', schema: answers.list, where: 'host:443', secrets: [KEY] }, result)
+    const read = answerReader({ endpoint: 'list', schema: answers.list, where: 'host:443', secrets: [KEY] })
     let asked = 0
     const list: ImageHost['list'] = async () => {
       const body = Buffer.from(pages[asked % pages.length]!)
