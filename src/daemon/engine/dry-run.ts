@@ -7,7 +7,6 @@ import { PictureBuffers } from '../../local/picture-buffers.ts'
 import { openPicture } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
-import { pictureReader } from '../../protocol/likeness/likeness.ts'
 import { PictureChanged } from '../../remote/host.ts'
 import { ALONE } from '../../sync/claims.ts'
 import { runningTime } from '../../sync/clock.ts'
@@ -71,7 +70,8 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
         claims: { ...ALONE, ...claimsInRecords(config, synced, isRunning) },
         others: config.account.shared === undefined ? undefined : others,
         running: () => running,
-        pictures: pictureReader,
+        // Nothing is delivered here, so nothing asks for the image data of what was read.
+        pictures: { data: async () => null, pixels: async () => null },
         openPicture: (root: string, path: string, cut: AbortSignal) =>
           openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers, isUnlike }),
         // A thread takes longer to start than to look at ten thousand files, and nobody waits for this one.
