@@ -26,9 +26,9 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Reads "help sync" as "sync --help", and "version" as "--version", because people type both. */
+/** Reads "help sync" as "sync --help", "version" as "--version", and nothing as "--help", because people type all three. */
 function wordsAsOptions(args: readonly string[]): readonly string[] {
-  const [first, ...others] = args
+  const [first = 'help', ...others] = args
   if (first === 'help') return [...others, '--help']
   return first === 'version' && others.length === 0 ? ['--version'] : args
 }

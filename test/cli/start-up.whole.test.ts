@@ -54,6 +54,11 @@ it('the help texts wait for nothing that only work needs', async () => {
   expect(heavy(packages)).toEqual([])
 })
 
+it('without a word it shows the help', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM])
+  expect(stdout).toMatch(/^albumd <command>\n.*\n {2}albumd sync \[paths\.\.\] /s)
+})
+
 it('a plain command line is read without yargs', async () => {
   expect(await packagesOf(PROGRAM, 'completion', 'bash')).not.toContain('yargs')
 })
