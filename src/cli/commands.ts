@@ -51,7 +51,7 @@ const TABLE: readonly (readonly [command: string, describe: string, exits: reado
   ['sync [paths..]', 'One complete pass, then exit', MIRRORING],
   ['put <files..>', 'Send these pictures now, and print their addresses', MIRRORING],
   ['status', 'What is mirrored, what is under way, quota, failures', LOOKING],
-  ['ls [path]', 'The pictures that are on the host, with their ids and delivery addresses', LOOKING],
+  ['ls [path]', 'The pictures that are on the host, with their delivery addresses', LOOKING],
   ['url <file>', 'The delivery address of one picture', REPORTING],
   ['why <path>', 'What is known of a picture or folder, its history, what happens next and when', LOOKING],
   [

@@ -116,7 +116,7 @@ it('is an address a line, and leaves out those that are not known', async () => 
 it('is a table that no name can forge a line of', async () => {
   const text = await shown('table', [picture(), picture({ url: null, state: 'linked' })])
   expect(text.split('\n')).toHaveLength(4)
-  expect(text).toMatch(/linked +1\.5 KB +id-1 +not known\n$/)
+  expect(text).toMatch(/linked +1\.5 KB +not known\n$/)
 })
 
 function unescaped(text: string): string {
@@ -133,3 +133,22 @@ function splitCsv(text: string): string[][] {
   }
   return rows.filter(row => row.length > 0)
 }
+
+it('shows ids when asked for, and fits a terminal', async () => {
+  const table = async (columns: number, long: boolean) =>
+    [
+      ...(await listing([picture()], 'table', {
+        oneMirror: true,
+        long,
+        out: { isTTY: true, columns } as NodeJS.WriteStream,
+      })),
+    ].join('')
+  expect(await table(300, true)).toContain(' id-1 ')
+  expect(await table(300, false)).not.toContain('id-1')
+  expect((await table(80, true)).split('\n')).toEqual([
+    expect.stringContaining('1.5 KB'),
+    '  id-1',
+    expect.stringMatching(/^ {2}https/),
+    '',
+  ])
+})

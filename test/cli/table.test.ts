@@ -27,3 +27,11 @@ it('hands out lines while rows still come', () => {
   for (let line = 0; line < 2000; line++) table.next()
   expect(asked).toBeLessThan(5000)
 })
+
+it('puts cells below one another, whole, where rows do not fit', () => {
+  const lines = (width: number) =>
+    [...tableLines(TITLES, ROWS.slice(0, 1), undefined, { width, tail: 1 })].join('')
+  const [path, id, address] = ROWS[0]!
+  expect(lines(90)).toMatch(/^PATH .*\n.*\n$/)
+  expect(lines(89)).toBe(`${path}\n  ${id}\n  ${address}\n`)
+})

@@ -14,6 +14,7 @@ export const lsCommand = configCommand(
       .positional('path', { type: 'string', describe: 'Only what is at and below this path' })
       .options({
         format: { choices: FORMATS, default: 'table' as const, describe: 'How they are listed' },
+        long: flag('Show the ids of the images too'),
         'left-out': flag('What on the disk is not mirrored, and why, in place of what is on the host'),
         ...jsonOption,
       })
@@ -25,7 +26,7 @@ export const lsCommand = configCommand(
         'It only reads, and does not ask the host. If the state is not ' +
           '"synced", the address may show the picture as it was before, or nothing ("albumd why" tells more).',
       ),
-  async (config, { path, json, format: named, 'left-out': leftOut }) => {
+  async (config, { path, json, format: named, long, 'left-out': leftOut }) => {
     const format = json ? 'json' : named
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
@@ -50,7 +51,7 @@ export const lsCommand = configCommand(
           }
       }
       const oneMirror = new Set(places.map(({ mirror }) => mirror.folder)).size === 1
-      const lines = await listing(pictures(), format, { oneMirror, out: process.stdout })
+      const lines = await listing(pictures(), format, { oneMirror, long, out: process.stdout })
       await writeOut(process.stdout, json ? inObject(lines) : lines)
       if (unknown > 0 && needsAddress(format))
         sayAside(`Left out: ${count(unknown, 'picture')} whose ${UNKNOWN}`)

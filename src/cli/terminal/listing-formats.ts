@@ -14,6 +14,8 @@ export function needsAddress(format: Format): boolean {
 export interface ListingOptions {
   /** Whether the config has only one mirror. Then the table shows paths below the mirror's folder. */
   oneMirror: boolean
+  /** Whether the table shows ids. */
+  long?: boolean
   /** Where the listing is shown. For a terminal control characters are escaped in every format. Null: nowhere. */
   out: NodeJS.WriteStream | null
 }
@@ -22,15 +24,20 @@ export interface ListingOptions {
 export async function listing(
   pictures: Iterable<MirroredPicture>,
   format: Format,
-  { oneMirror, out }: ListingOptions,
+  { oneMirror, long = false, out }: ListingOptions,
 ): Promise<Iterable<string>> {
   const shown = shownOn(out)
   switch (format) {
     case 'table': {
       // Only a table needs the widths of characters, whose data take 6 ms to load.
       const { tableLines } = await import('./table.ts')
-      const rows = rowsOf(pictures, oneMirror)
-      return tableLines(COLUMNS, rows, out ? inTable : undefined)
+      const columns = COLUMNS.filter(title => long || title !== 'ID')
+      // A terminal of no columns says 0.
+      const width = (out?.isTTY && out.columns) || undefined
+      return tableLines(columns, rowsOf(pictures, oneMirror, long), out ? inTable : undefined, {
+        width,
+        tail: TAIL,
+      })
     }
     case 'json':
       return jsonArray(pictures, shown)
@@ -62,19 +69,25 @@ function shownOn(out: NodeJS.WriteStream | null): Shown {
 
 const COLUMNS = ['PATH', 'STATE', 'SIZE', 'ID', 'ADDRESS']
 const STATE = COLUMNS.indexOf('STATE')
+/** From here on a cell takes a line of its own where a row does not fit. */
+const TAIL = COLUMNS.indexOf('ID')
 
 function inTable(shown: string, at: number, row: readonly string[] | null): string {
   if (row === null) return paint('bold', shown)
   return at === STATE && row[at] !== 'synced' ? paint('yellow', shown) : shown
 }
 
-function* rowsOf(pictures: Iterable<MirroredPicture>, oneMirror: boolean): Generator<string[]> {
+function* rowsOf(
+  pictures: Iterable<MirroredPicture>,
+  oneMirror: boolean,
+  long: boolean,
+): Generator<string[]> {
   for (const { mirror, path, state, flat, image, url } of pictures)
     yield [
       oneMirror ? path : fullPath(mirror, path),
       flat && state === 'synced' ? 'flat' : state,
       sizeInWords(image.size),
-      image.remote_id,
+      ...(long ? [image.remote_id] : []),
       url ?? 'not known',
     ].map(printable)
 }

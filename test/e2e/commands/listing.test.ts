@@ -29,7 +29,7 @@ it('ls lists all, a folder or a picture, with addresses that give its bytes', as
     expect([sha256(bytes), hash]).toEqual([sha256(readFileSync(path)), sha256(bytes)])
   }
   expect(folder).toMatchObject({ code: 0, err: '', out: `${listed[1]!.cdn_url}\n${listed[3]!.cdn_url}\n` })
-  expect(one.out).toMatch(/^PATH .*\na b\/one\.png +synced +\d+ B +\S+ +http\S+\n$/)
+  expect(one.out).toMatch(/^PATH .*\na b\/one\.png +synced +\d+ B +http\S+\n$/)
   expect(table.out.split('\n')).toHaveLength(6)
   expect(table.out).not.toContain('\u001b')
   expect(nowhere).toMatchObject({
