@@ -1,30 +1,26 @@
 import type { Finding } from '../../daemon/doctor/finding.ts'
 import { count, printable } from '../../words/text.ts'
-import { command, configOption, jsonOption } from '../options.ts'
+import { command, configOption, flag, jsonOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
 import { paint, printJson, printLine } from '../terminal/output.ts'
 
 export const doctorCommand = command(
   options =>
     options
-      .options({ ...configOption, ...jsonOption })
+      .options({ ...configOption, all: flag('Show what passed too'), ...jsonOption })
       .example('$0 doctor', 'What is wrong, and what to do')
       .example('sudo -u albumd $0 doctor -c /etc/albumd/config.yaml', 'As the user that the service runs as')
       .epilogue(
         'It changes nothing, here or on the host. It asks the host one question for each endpoint; if albumd run runs, it tells ' +
           'what the host told run.',
       ),
-  async ({ config: flag, json }, onInterrupts) => {
-    const interrupts = onInterrupts()
+  async ({ config, all, json }, onInterrupts) => {
+    const { stop } = onInterrupts()
     const findings: Finding[] = []
-    for await (const finding of findingsOf(flag, interrupts.stop)) {
-      findings.push(finding)
-      if (!json) printLine(inWords(finding))
-    }
-    const brokenOff = interrupts.stop.aborted
-    const exitCode = Math.max(exitCodeOf(findings), brokenOff ? EXIT.left : EXIT.inSync)
+    for await (const finding of findingsOf(config, stop)) findings.push(finding)
+    const exitCode = Math.max(exitCodeOf(findings), stop.aborted ? EXIT.left : EXIT.inSync)
     if (json) printJson({ exit_code: exitCode, findings })
-    else printLine(summary(findings, brokenOff))
+    else for (const line of findingsInWords(findings, stop.aborted, all)) printLine(line)
     return exitCode
   },
 )
@@ -71,10 +67,14 @@ function inWords({ check, status, message, remedy }: Finding): string {
   return remedy === null || status === 'pass' ? line : `${line}\n${' '.repeat(18)}→ ${printable(remedy)}`
 }
 
-function summary(findings: readonly Finding[], brokenOff: boolean): string {
+/** The sum comes first, because it is all that most people look for. */
+export function findingsInWords(findings: readonly Finding[], brokenOff: boolean, all: boolean): string[] {
   const of = (status: Finding['status']) => findings.filter(finding => finding.status === status).length
-  if (of('fail') + of('warn') === 0 && !brokenOff)
-    return `all well: ${count(findings.length, 'check')} passed`
-  const counts = `${of('fail')} failed, ${count(of('warn'), 'warning')}, ${of('pass')} passed`
-  return brokenOff ? `broken off; so far ${counts}` : counts
+  const counts = [
+    `${of('pass')} passed`,
+    ...(of('warn') > 0 ? [paint('yellow', count(of('warn'), 'warning'))] : []),
+    ...(of('fail') > 0 ? [paint('red', `${of('fail')} failed`)] : []),
+  ]
+  const shown = all ? findings : findings.filter(({ status }) => status !== 'pass')
+  return [`${brokenOff ? 'broken off; so far ' : ''}${counts.join(', ')}`, ...shown.map(inWords)]
 }

@@ -117,7 +117,7 @@ describe('doctor', () => {
       onTestFinished(() => void socket.destroy())
       doctor.kill('SIGINT')
       expect(await doctor.ended).toMatchObject({ code: 3 })
-      expect(doctor.out()).toMatch(/^broken off; so far 0 failed, /m)
+      expect(doctor.out()).toMatch(/^broken off; so far \d+ passed\n/)
     },
   )
 
@@ -344,7 +344,7 @@ describe('doctor', () => {
     const { out, code } = await stage.here('doctor')
     expect(code).toBe(0)
     expect(out).toMatch(/^warn {2}endpoint {4}delete .*\n {18}→ Deleted and changed pictures keep/m)
-    expect(out.trimEnd().split('\n').at(-1)).toMatch(/^0 failed, 3 warnings, \d+ passed$/)
+    expect(out).toMatch(/^\d+ passed, 3 warnings\n/)
     expect(out).not.toContain('\u001b')
   })
 })
