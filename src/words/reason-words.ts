@@ -146,7 +146,7 @@ export const REASON_WORDS = {
   in_use: 'another file uses the same image',
   perhaps_anothers: 'perhaps the image of another machine, because machines share the album',
   claim_in_doubt: 'Deletions wait until the shared store confirms whose the albums are; uploads go on',
-  moved_unsent: 'the picture moved to {path}, and is not on the host from there yet',
+  moved_unsent: 'the same picture lies at {path}, and is not on the host from there yet',
   may_have_moved: 'perhaps the picture moved to {path}, which has the same size and no image yet',
   mount_gone: '{path} was a mount point and is none now',
   mount_new: '{path} is a mount point and was none at the last scan',
@@ -241,7 +241,7 @@ export const REASON_WORDS = {
   image_gone: 'the image is not on the host any more',
   image_not_found: 'the audit did not find the image on the host',
   image_refuted: "the linked image is somebody else's, because it has other bytes",
-  picture_moved: 'the picture moved to {path}',
+  picture_moved: 'the same picture lies at {path}',
 
   // What the audit found.
   not_listed: 'the host does not list it any more',

@@ -71,8 +71,8 @@ export const STATE_WORDS = {
   host_refused:
     'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {ms:span} more',
   image_held: '{of:image} is held, because {held:held}',
-  many_go: '{deletions:number} of {all:number} images were to be deleted together',
-  many_wait: '{of:image} waits longer than few would ({why:said})',
+  many_go: 'many were to be deleted together',
+  many_wait: '{of:image} waits longer, because {why:said}',
   image_stays: '{of:image} stays ({why:reason})',
   but_stays: 'but {why:reason}',
   an_older_version: 'an older version',

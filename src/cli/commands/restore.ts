@@ -213,7 +213,7 @@ function eventInWords(emitted: RestoreEvent, at: string | undefined): string | n
     case 'picture_renamed':
       return `renamed ${printable(emitted.path)} to ${printable(emitted.to)}, because the name is taken`
     case 'picture_moved':
-      return `moved ${printable(emitted.to)} to ${printable(emitted.moved_to)}`
+      return `elsewhere ${printable(emitted.to)}: the same picture lies at ${printable(emitted.moved_to)}`
   }
 }
 
@@ -285,7 +285,7 @@ function reportInWords(
   } else {
     add(report.proved, 'of them only linked until now: the bytes are proved')
     add(report.older, 'of them in an older version: what changed since is not on the host')
-    add(report.moved, 'moved: restored under the new name, not under the old one')
+    add(report.moved, 'elsewhere: restored under the other name')
     if (!asked.deleted && asked.at === undefined)
       add(
         report.gone,

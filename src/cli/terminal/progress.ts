@@ -216,7 +216,7 @@ export function eventInWords(emitted: SpokenEvent): string | null {
       return `uploads stopped: ${printable(emitted.message)} (${emitted.code})`
     case 'image_deleted':
       if (emitted.moved_to !== null)
-        return `moved ${printable(emitted.path)} to ${printable(emitted.moved_to)}: deleted the image of the old place`
+        return `deleted the image of ${printable(emitted.path)}: the same picture lies at ${printable(emitted.moved_to)}`
       return emitted.reason === 'superseded'
         ? `deleted the old image of ${printable(emitted.path)}`
         : `deleted the image of ${printable(emitted.path)}`

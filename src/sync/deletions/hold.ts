@@ -86,17 +86,22 @@ async function delay(
   const { escrow, commit } = synced
   if (graceManyMs === 0 || !escrow.anyToDelay(mirror)) return
   const { now, running, graceMs } = momentOf(context)
-  const { pending, deleted, in_use: pictures } = weight
   const graceMany = Math.max(graceMs, graceManyMs)
   const until = (isDaemon ? now : began) + graceMany
   const by_clock = isDaemon ? 0 : 1
-  const why = because('many_go', { deletions: pending + deleted, all: pictures + pending + deleted })
+  const why = because('many_go')
   const wait = { mirror, until, due_at: running + graceMany, by_clock, why, why_at: now } as const
   const isFirst = escrow.many(mirror).deletions === 0
   const images = await commit(tx => delayed(tx, wait, isNews(weight, hold)))
   // What follows them is told by the counts, because a trickle would fill the log.
   if (isFirst)
-    emit({ event: 'deletions_many', mirror: policy.folder, images, pictures, until: isoTime(until) })
+    emit({
+      event: 'deletions_many',
+      mirror: policy.folder,
+      images,
+      pictures: weight.in_use,
+      until: isoTime(until),
+    })
 }
 
 /** Whether the pictures that are gone are many without those that were edited. */

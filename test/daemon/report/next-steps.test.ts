@@ -201,11 +201,11 @@ describe('why, of a picture', () => {
       await at.pass({ graceMs: 600_000 })
     }
     await move('a/p.png', 'q.png')
-    expect(at.why('a/p.png').reason).toBe('the picture moved to q.png')
+    expect(at.why('a/p.png').reason).toBe('the same picture lies at q.png')
     await move('q.png', 'a/p.png')
     expect(at.why('a/p.png')).toMatchObject({ state: 'synced' })
     const gone = at.why('q.png', { running: false })
-    expect(gone).toMatchObject({ state: 'gone', reason: 'the picture moved to a/p.png' })
+    expect(gone).toMatchObject({ state: 'gone', reason: 'the same picture lies at a/p.png' })
     expect(gone.next.map(({ code }) => code)).not.toContain('bring_back')
   })
 
@@ -229,7 +229,7 @@ describe('why, of a picture', () => {
     expect(codes(at.why('a/p.png'))).toEqual(['grace_runs', 'keep'])
     expect(codes(at.why('a'))).toEqual(['grace_runs', 'keep'])
     await at.pass({ host, openPicture: read, running: () => 700_000 })
-    expect(at.why('a/p.png').reason).toBe('the picture moved to b/p.png')
+    expect(at.why('a/p.png').reason).toBe('the same picture lies at b/p.png')
     const { next } = at.why('a/p.png')
     expect(next).toMatchObject([
       { code: 'image_stays', what: expect.stringContaining('b/p.png'), as_of: expect.stringMatching(/^20/) },

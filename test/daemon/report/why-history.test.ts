@@ -46,7 +46,7 @@ describe('why, of a picture', () => {
     expect(at.why('two.png').history).toMatchObject([{ event: 'uploaded', detail: 'moved from a/one.png' }])
     const moved = at.why('a/one.png')
     expect(moved).toMatchObject({ state: 'absent', image: null, next: [] })
-    expect(moved.reason).toContain('the picture moved to two.png')
+    expect(moved.reason).toContain('the same picture lies at two.png')
     expect(events(moved).slice(-2)).toEqual(['gone', 'deleted'])
 
     rmSync(join(at.pictures, 'two.png'))
@@ -87,7 +87,7 @@ describe('why, of a picture', () => {
     await at.pass({ graceMs })
     for (const name of ['one.png', 'two.png', 'three.png']) {
       expect(from(`b/${name}`)).toBe(`moved from a/${name}`)
-      expect(at.why(`a/${name}`).reason).toBe(`the picture moved to b/${name}`)
+      expect(at.why(`a/${name}`).reason).toBe(`the same picture lies at b/${name}`)
     }
     renameSync(join(at.pictures, 'b/two.png'), join(at.pictures, 'b/2.png'))
     await at.pass({ graceMs })

@@ -125,11 +125,11 @@ it('a picture that goes missing and one that moved are told in the log, and when
   await daemon.told('picture_gone', 3)
   expect(await stage.here('url', 'b/0.png')).toMatchObject({
     code: 3,
-    err: expect.stringContaining('the picture moved to b/2.png'),
+    err: expect.stringContaining('the same picture lies at b/2.png'),
   })
   expect(await stage.json('why', 'b/0.png')).toMatchObject({ state: 'gone', cause: 'MOVED' })
   expect((await stage.here('deletions', 'list', 'b/0.png')).out).toMatch(
-    /^b\/0\.png \(the picture moved to b\/2\.png, .*\n.*\n {2}next {4}the image is deleted.* — 20/,
+    /^b\/0\.png \(the same picture lies at b\/2\.png, .*\n.*\n {2}next {4}the image is deleted.* — 20/,
   )
   expect(await stage.here('url', 'a/1.png')).toMatchObject({
     code: 3,

@@ -24,7 +24,7 @@ describe('sync and many deletions', () => {
     slip(stage)
     expect(await stage.here('sync', '--dry-run')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^wait odd\/1\.png \(4 of 12 .*, until .* at the earliest\)/m),
+      out: expect.stringMatching(/^wait odd\/1\.png \(many .*, until .* at the earliest\)/m),
     })
     const { code, out } = await stage.sync()
     expect([code, out]).toEqual([3, expect.stringContaining('4 to delete')])
@@ -49,6 +49,30 @@ describe('sync and many deletions', () => {
     expect(await stage.pass()).toMatchObject({ exit_code: 3, deleted: 3 })
     await stage.here('deletions', 'approve')
     expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 1 })
+  })
+
+  it('lists older versions as such, says the same of all that wait, and of a copy where its twin lies', async () => {
+    const stage = await setStage({ pictures: { ...pictures, 'copy.png': pictures['odd/1.png']! } })
+    slip(stage)
+    rmSync(join(stage.pictures, 'copy.png'))
+    stage.write('odd/1.png', pictures['odd/1.png']!)
+    for (const n of [7, 9]) stage.write(`odd/${n}.png`, png(40 + n, 2).bytes)
+    await stage.sync()
+    rmSync(join(stage.pictures, 'even/2.png'))
+    await stage.sync()
+    const listed = (await stage.here('deletions', 'list')).out
+    expect(listed).toMatch(/^odd \(2 images\): /m)
+    expect(listed).toMatch(/^odd \(2 older versions\): /m)
+    const { deletions } = await stage.json('deletions', 'list')
+    expect(deletions).toHaveLength(6)
+    const many = deletions.map(({ next }: { next: { what: string }[] }) =>
+      next[0]!.what.replace(/^.* waits/, ''),
+    )
+    expect(new Set(many).size).toBe(1)
+    expect((await stage.json('why', 'copy.png')).history.at(-1)).toMatchObject({
+      event: 'deleted',
+      detail: 'the same picture lies at odd/1.png',
+    })
   })
 
   it('waits on for the whole of grace_many when the clock was behind and is set', async () => {

@@ -16,7 +16,7 @@ it('names the old address that a rename ends, in the dry run and in the log', as
   const { cdn_url } = await stage.json('url', 'a/0.png')
   renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
   const { out } = await stage.here('sync', '--dry-run')
-  expect(out).toContain(`delete a/0.png (the picture moved to b/0.png)  ${cdn_url}\n`)
+  expect(out).toContain(`delete a/0.png (the same picture lies at b/0.png)  ${cdn_url}\n`)
   const { plan } = await stage.json('sync', '--dry-run')
   expect(plan).toContainEqual(expect.objectContaining({ operation: 'delete', path: 'a/0.png', cdn_url }))
   // The host takes no more today, so they wait.
@@ -53,8 +53,8 @@ it('restore brings a folder back under its new name that was renamed while the q
     const { code, out, err } = await stage.here('restore', back, ...deleted, '--config', stage.config)
     expect({ out, code, err }).toEqual({ out, code: 0, err: '' })
     expect(out).toMatch(/^5 pictures to restore/)
-    expect(out).toContain('moved a/0.png to b/0.png\n')
-    expect(out).toContain('4 pictures moved: ')
+    expect(out).toContain('elsewhere a/0.png: the same picture lies at b/0.png\n')
+    expect(out).toContain('4 pictures elsewhere: ')
     expect(out).not.toContain('left out')
     expect(Object.keys(treeOf(back)).sort()).toEqual([...renamed, 'gone.png'])
   }

@@ -161,7 +161,7 @@ describe('put', () => {
     expect(put.code).toBe(3)
     expect(JSON.parse(put.out).pictures).toMatchObject([
       { cdn_url: expect.stringContaining('http'), code: null, reason: null },
-      { cdn_url: null, code: 'MOVED', reason: 'the picture moved to sub/there.png' },
+      { cdn_url: null, code: 'MOVED', reason: 'the same picture lies at sub/there.png' },
       { cdn_url: null, code: 'GONE', reason: 'gone from the disk' },
       { cdn_url: null, code: 'GONE', reason: expect.stringContaining('gone from the disk') },
       { cdn_url: null, code: 'GONE', reason: 'No such file, and albumd has never seen it' },
@@ -169,7 +169,7 @@ describe('put', () => {
     expect(await stage.here('put', 'moved.png', 'a.png')).toMatchObject({
       code: 3,
       out: expect.stringMatching(/^http\S+\n$/),
-      err: expect.stringMatching(/\/moved\.png: the picture moved to sub\/there\.png\n$/),
+      err: expect.stringMatching(/\/moved\.png: the same picture lies at sub\/there\.png\n$/),
     })
   })
 
