@@ -26,7 +26,7 @@ export type Original = { bytes: Uint8Array } | { mirror: string; path: string }
 /** The largest picture that is read, in bytes. */
 const LARGEST = 64 * 2 ** 20
 const CACHE_MOST = 32 * 2 ** 20
-/** A browser has few connections, and the page needs one of them. */
+/** A request waits so long for its thumbnail. A browser has few connections, and the page needs one of them. */
 const PATIENCE_MS = 500
 const DOWNLOAD_WITHIN_MS = 60_000
 const MADE_WITHIN_MS = 60_000

@@ -113,7 +113,8 @@ export function held(tx: Tx, mirror: number, now: Millis): number {
   return n
 }
 
-/** Many deletions come together, so all wait longer. Returns how many did not before. `isNews`: not edited alone. */
+/** Many deletions come together, so all wait longer. Returns how many waited shorter before. `isNews`: whether pictures are
+ * gone, not edited alone. */
 export function delayed(tx: Tx, wait: ManyWait, isNews: boolean): number {
   const before = tx.escrow.many(wait.mirror).deletions > 0 && tx.mirrors.byId(wait.mirror)?.many_news === 1
   const n = tx.escrow.delay(wait)

@@ -127,7 +127,6 @@ export function firstRecorded({ versions, images }: Pick<Records, 'versions' | '
   return Number.isFinite(first) ? first : null
 }
 
-/** A picture as it was at a path at some time. */
 export type PastVersion = Pick<VersionRow, 'mtime'> & { hash: Buffer; size: number }
 
 /** What was at a path at this time, as it was recorded. Null: no picture with an image. `file`: the file's record. */

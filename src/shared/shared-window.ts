@@ -37,8 +37,8 @@ export interface WindowOptions {
   ended: AbortSignal
 }
 
-/** The others leave the part of a machine to it that was silent for 2.5 s. A beat may have come 1.5 s after the last
- * answer, places be used 0.5 s later, and count for 1 s: then a machine without store uses its part. */
+/** A machine whose store was silent for so long uses its own part of the rate. The others leave this part to a machine that
+ * was silent for 2.5 s. A beat may have come 1.5 s after the last answer, places be used 0.5 s later, and count for 1 s. */
 const SILENT_MS = 6000
 /** For so long after its last request without the store, a machine says that it was alone. Reports are there by then. */
 const ALONE_MS = 1500

@@ -32,7 +32,7 @@ class Counted {
 
   inWords(): string {
     const sorted = [...this.#kinds].sort(([, one], [, other]) => other - one)
-    // A single kind more is named, because "…" would tell less in the place of its name.
+    // Where "…" would stand for one kind alone, that kind is named.
     const all = sorted.length <= KINDS_NAMED + 1
     const named = (all ? sorted : sorted.slice(0, KINDS_NAMED)).map(([kind, n]) =>
       countLeftOut(printable(kind), n),

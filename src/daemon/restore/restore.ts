@@ -47,7 +47,7 @@ export interface RestoreReport extends Record<Note, number> {
   unread: number
   /** How many pictures were not tried, because the restore ended early. */
   untried: number
-  /** Pictures that were deleted from the disk, although their images are still on the host. */
+  /** How many pictures were not restored, because they were deleted from the disk. Their images are still on the host. */
   gone: number
   /** How many pictures were not restored under this name, because their bytes are recorded under another name. */
   moved: number

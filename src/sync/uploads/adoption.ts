@@ -175,7 +175,7 @@ function promisedFor(
   if (sizeProves(size, look.size) && lostAt(synced) === null) return 0
   const mostMs = mayArriveFor(credentialLifetimeMs)
   const ageMs = clock.wall() - Date.parse(time ?? '')
-  // One that is further from now is of a clock that was set, or there is none.
+  // A time that is further from now is that of a clock that was set; NaN, where none is listed.
   return Math.abs(ageMs) < mostMs ? mostMs - ageMs : 0
 }
 

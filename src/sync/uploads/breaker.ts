@@ -164,7 +164,7 @@ export class Breaker {
     }
   }
 
-  /** Counts a refusal, or an outcome that is not known. Whether it was one too many. */
+  /** Counts a refusal, or an outcome that is not known. Returns whether it was one too many. */
   count({ folder, name }: FileKey, { endpoint, code, remedy }: HostFailure): boolean {
     const way = `${endpoint} ${code} ${remedy}`
     if (way !== this.#way) this.#alike.clear()

@@ -41,8 +41,8 @@ export function openAlbums({ all, get, kept, run }: Statements) {
     return false
   }
 
-  /** Moves an album's record to where the host lists it. The row keeps its id, which images and intents name. `lost`: a
-   * record that is there gets the old place. Nothing changes where an album would lie below itself. */
+  /** Moves an album's record to where the host lists it. The row keeps its id, which images and intents name. `lost`: the
+   * record that has this place now; it gets the old one. Nothing changes where an album would lie below itself. */
   function move(album: AlbumRow, parent: number | null, name: string, lost: AlbumRow | undefined): AlbumRow {
     if (liesIn(parent, album.id) || (lost && liesIn(album.id, lost.id))) return album
     // Two records can't have one place, and no album has an empty name (§4.6).

@@ -20,7 +20,7 @@ export interface MirrorRow {
   guard: Reason | null
   guard_code: GuardCode | null
   phase: 'scanning' | 'syncing' | null
-  /** A person trusts this root. 1: what the next whole scan lacks counts as deleted. 2: it was found empty, and may stay so. */
+  /** Whether a person trusts this root. 0: not. 1: what the next whole scan lacks counts as deleted. 2: it was found empty, and may stay so. */
   accept: 0 | 1 | 2
   /** Whether the many that wait are news: pictures are gone in such numbers, not edited alone. */
   many_news: 0 | 1

@@ -56,7 +56,7 @@ async function* walkBehind(
   return found
 }
 
-/** What is wrong with what is announced. Editors move images, and leave out what follows the first one or the last. */
+/** What is wrong with the images and films that metadata announce behind the first image. Editors leave them out. */
 async function flawOf(
   reader: ByteReader,
   { count, from, to }: Announced,
