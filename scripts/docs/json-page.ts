@@ -40,7 +40,7 @@ const SHAPES: readonly Shape[] = [
     commands: 'put',
     words:
       'One object with `pictures`, in the order of the arguments: each with its `path`, its delivery address `cdn_url`, and, where ' +
-      "that is null, the `reason`, a sentence, and its `code`: a failure's, the host's, `NOT_READY` for a file that is empty or still being written, `INTERRUPTED` when a person ended the command, `PAUSED`, `GUARDED` when the mirror's folder is in doubt, `GONE`, `MOVED` or `LEFT_OUT` for what does not come to the host, or `WAITS` for anything else.",
+      "that is null, the `reason`, a sentence, and its `code`: a failure's, the host's, `NOT_READY` for a file that is empty or still being written, `INTERRUPTED` when a person ended the command, `PAUSED`, `GUARDED` when the mirror's folder is in doubt, `GONE`, `MOVED` or `LEFT_OUT` for what does not come to the host, `NOT_POSSIBLE` for what `--to` refused, or `WAITS` for anything else.",
   },
   {
     commands: 'sync --dry-run',

@@ -58,7 +58,7 @@ function readWords(words: readonly string[], options: ByName) {
 function fits(value: unknown, declared: Declared | undefined): boolean {
   if (!declared || declared.array) return false
   if (declared.type === 'boolean') return value === true
-  return !!value && value !== '-' && (declared.choices?.includes(String(value)) ?? true)
+  return !!value && (declared.choices?.includes(String(value)) ?? true)
 }
 
 function declaredBy(builder: CommandCode['builder']): { options: ByName; operands: ByName } | null {

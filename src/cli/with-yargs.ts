@@ -68,12 +68,14 @@ async function moduleOf(command: Command, args: readonly string[]): Promise<Comm
 /** Begins a marked operand. No argument of a process can contain this character. */
 const MARK = '\0'
 
-/** Begins each operand with MARK, and removes `--`. Words after `--` are operands, even when they begin with a dash. yargs
- * drops these words when a command's operand is optional, so "deletions approve -- -x.png" would approve everything. */
+/** Begins with MARK each word that yargs would drop: a lone dash, and those after `--`, which is removed. Dropped,
+ * "deletions approve -- -x.png" would approve everything, and "sync -" would sync it. */
 export function markOperands(args: readonly string[]): string[] {
-  const dashes = args.indexOf('--')
-  if (dashes === -1) return [...args]
-  return [...args.slice(0, dashes), ...args.slice(dashes + 1).map(operand => MARK + operand)]
+  const dashes = args.includes('--') ? args.indexOf('--') : args.length
+  return args.flatMap((word, at) => {
+    if (at === dashes) return []
+    return at > dashes || word === '-' ? MARK + word : word
+  })
 }
 
 export function unmarkOperands(parsed: Record<string, unknown>): void {

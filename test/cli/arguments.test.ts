@@ -13,8 +13,11 @@ describe('operands', () => {
     expect(parsed).toEqual({ path: '-rf.png', _: ['--', ''], json: false })
   })
 
-  it('without -- stay as they are', () => {
+  it('without -- stay as they are, but for a lone dash, which yargs would drop', () => {
     expect(markOperands(['sync', '-c', 'a.yaml'])).toEqual(['sync', '-c', 'a.yaml'])
+    const parsed = { paths: markOperands(['sync', '-', 'a']).slice(1) }
+    unmarkOperands(parsed)
+    expect(parsed).toEqual({ paths: ['-', 'a'] })
   })
 })
 

@@ -73,7 +73,6 @@ describe('a line that yargs must read is not plain', () => {
     ['url', ''],
     ['url', 'a', 'b'],
     ['url', '--', 'a'],
-    ['url', '-'],
     ['ls', '--format', 'yaml'],
     ['ls', '--path', 'a'],
     ['deletions'],

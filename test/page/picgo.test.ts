@@ -138,11 +138,12 @@ describe("PicGo's interface", () => {
     for (const path of ['a.txt', 'secret.png', ...bad.slice(2)]) expect(answer.message).toContain(path)
     expect(await stage.list(gone)).toMatchObject({ status: 200, success: false, result: [] })
     await stage.here('pause')
-    expect(await stage.list(stage.elsewhere('later.png', third))).toMatchObject({
-      success: false,
-      message: expect.stringContaining('paused'),
-    })
-    expect(stage.notes()).toEqual(['broken.png', 'good.png', 'later.png'])
+    const later = [stage.elsewhere('later.png', third), stage.elsewhere('last.png', one)]
+    const paused = await stage.list(...later)
+    expect(paused).toMatchObject({ success: false, message: expect.stringContaining(later.join(', ')) })
+    // What is no picture by its bytes is not kept, and what holds for several is said once.
+    expect(paused.message.match(/paused/g)).toHaveLength(1)
+    expect(stage.notes()).toEqual(['good.png', 'last.png', 'later.png'])
     expect(await daemon.stop()).toBe(0)
   })
 

@@ -43,8 +43,9 @@ export const putCommand = configCommand(
           'another picture of its name gets a number: a-1.png.',
       ),
   async (config, { files, to, quiet, json }, onInterrupts) => {
-    const places =
+    const taken =
       to === undefined ? await locationsToSend(config, files, true) : await copied(config, files, to)
+    const places = taken.filter(one => 'mirror' in one)
     const ready = await readyToSend(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
     const before = await results(config, places, null)
@@ -53,7 +54,8 @@ export const putCommand = configCommand(
       isThere || ready.length === 0
         ? null
         : await send(config, ready, interrupts, quiet ? () => {} : sayAside)
-    const sent = ended === null ? before : await results(config, places, ended)
+    const ends = (ended === null ? before : await results(config, places, ended)).values()
+    const sent = taken.map(one => ('mirror' in one ? ends.next().value! : one))
     if (json) printJson({ pictures: sent })
     else
       for (const { path, cdn_url, reason } of sent) {
@@ -65,16 +67,27 @@ export const putCommand = configCommand(
   },
 )
 
-/** Copies pictures into a folder of a mirror. Throws NotPossible, before it copies any where a name is no picture's. */
-async function copied(config: Config, files: readonly string[], to: string): Promise<MirrorLocation[]> {
+/** Copies pictures into a folder of a mirror. One that is refused does not keep the others. Throws NotPossible where all are. */
+async function copied(
+  config: Config,
+  files: readonly string[],
+  to: string,
+): Promise<(MirrorLocation | Sent)[]> {
   const { openIntake, pictureIn } = await import('../../daemon/intake/intake.ts')
   const { readState } = await import('../../daemon/state/state.ts')
-  const pictures = files.map(file => pictureIn(resolve(file)))
+  const { NotPossible } = await import('../../daemon/commands/command.ts')
   const folder = resolve(pathArgument(to)!)
   const intake = readState(config, synced => openIntake(config, synced, folder))
-  const places: MirrorLocation[] = []
-  for (const picture of pictures) places.push(await intake(picture))
-  return places
+  const taken: (MirrorLocation | Sent)[] = []
+  for (const path of files.map(file => resolve(file)))
+    try {
+      taken.push(await intake(pictureIn(path)))
+    } catch (error) {
+      if (!(error instanceof NotPossible)) throw error
+      taken.push({ path, cdn_url: null, code: error.code!, reason: error.message })
+    }
+  if (taken.some(one => 'mirror' in one)) return taken
+  throw new NotPossible(taken.map(one => ('mirror' in one ? '' : `${one.path}: ${one.reason}`)).join('; '))
 }
 
 /** The paths of the pictures that can be sent at this moment: neither gone nor empty, as tools that take screenshots make them

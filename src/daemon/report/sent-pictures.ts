@@ -22,8 +22,8 @@ export interface Sent {
   cdn_url: string | null
   /** Why it is not there, for a program. NOT_READY: the file is empty or still being written. INTERRUPTED: a person ended the
    * command. PAUSED: albumd is paused. GUARDED: the mirror's folder is in doubt. GONE, MOVED, LEFT_OUT: the file is not in
-   * its place any more, or not mirrored any more. WAITS: for something else. Every other code is a failure's or the host's.
-   * Null: it is there. */
+   * its place any more, or not mirrored any more. NOT_POSSIBLE: --to refused it. WAITS: for something else. Every other code is
+   * a failure's or the host's. Null: it is there. */
   code: string | null
   /** Why it is not there and what comes next, for a person, as `albumd why` says it. Null: it is there. */
   reason: string | null

@@ -17,13 +17,11 @@ export async function pictureInClipboard(): Promise<Incoming> {
     ? ['wl-paste', '--type', 'image/png']
     : ['xclip', '-selection', 'clipboard', '-target', 'image/png', '-out']
   if (!env.WAYLAND_DISPLAY && !env.DISPLAY)
-    throw new NotPossible('The clipboard is not seen: albumd runs outside of a desktop session')
+    throw new NotPossible('it is not seen: albumd runs outside of a desktop session')
   const options = { env, encoding: 'buffer', timeout: WITHIN_MS, maxBuffer: LARGEST } as const
   const { stdout } = await promisify(execFile)(tool!, args, options).catch(({ code }) => {
     throw new NotPossible(
-      code === 'ENOENT'
-        ? `The clipboard is read with ${tool}, which is not installed`
-        : 'The clipboard holds no picture',
+      code === 'ENOENT' ? `it is read with ${tool}, which is not installed` : 'it holds no picture',
     )
   })
   return { name: `clipboard-${hash('sha256', stdout).slice(0, 12)}.png`, bytes: once(stdout) }

@@ -90,7 +90,7 @@ function isJson(type = ''): boolean {
 /** Throws NotPossible for an address, which albumd does not fetch. */
 function pictureAt(path: string): Incoming {
   if (isAbsolute(path)) return pictureIn(path)
-  throw new NotPossible(`${path} is not the whole path of a file`)
+  throw new NotPossible('it is not the whole path of a file')
 }
 
 function parsed(text: string): unknown {

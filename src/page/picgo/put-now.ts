@@ -35,14 +35,16 @@ export async function putNow(queue: CommandQueue, left: AbortSignal, taking: Tak
   const fullResult = all.flatMap(({ origin, path, cdn_url }) =>
     path && cdn_url ? [{ imgUrl: cdn_url, fileName: nameOf(path), origin }] : [],
   )
-  const missing = all.flatMap(one =>
-    'why' in one ? one.why : one.cdn_url ? [] : `${one.origin}: ${one.reason}`,
+  const missing = Map.groupBy(
+    all.filter(({ cdn_url }) => !cdn_url),
+    one => ('why' in one ? one.why : one.reason),
   )
+  const told = [...missing].map(([why, those]) => `${those.map(({ origin }) => origin).join(', ')}: ${why}`)
   return {
     success: fullResult.length > 0,
     result: fullResult.map(({ imgUrl }) => imgUrl),
     fullResult,
-    ...(missing.length > 0 && { message: missing.join('; ') }),
+    ...(told.length > 0 && { message: told.join('; ') }),
   }
 }
 

@@ -88,12 +88,30 @@ describe('put --to', () => {
       ['.a.png', one],
       ['a.txt', one],
       ['empty.png', ''],
+      ['text.png', 'text'],
     ] as const)
       await refused(elsewhere(stage, name, bytes), 'pictures/shots')
     await refused(join(stage.home, 'elsewhere/missing.png'), 'pictures/shots')
     await refused(join(stage.home, 'elsewhere'), 'pictures/shots')
+    await refused('-', 'pictures/shots')
     expect(shots(stage)).toEqual(['kept.png'])
     expect(await stage.listing()).toEqual([])
+  })
+
+  it('sends the others when one is refused', async () => {
+    const stage = await setStage()
+    const [text, a] = [elsewhere(stage, 'text.png', 'text'), elsewhere(stage, 'a.png', one)]
+    const { code, out, err } = await stage.here('put', text, a, '--to', 'pictures/shots')
+    expect({ code, sum: await fetched(out.trimEnd()) }).toEqual({ code: 3, sum: sha256(one) })
+    expect(err).toContain(text)
+    expect(shots(stage)).toEqual(['a.png'])
+    const { pictures } = JSON.parse(
+      (await stage.here('put', text, a, '--to', 'pictures/shots', '--json')).out,
+    )
+    expect(pictures).toMatchObject([
+      { path: text, cdn_url: null, code: 'NOT_POSSIBLE' },
+      { path: join(stage.pictures, 'shots/a.png'), cdn_url: out.trimEnd(), code: null },
+    ])
   })
 
   it('writes nothing into the folder of a mirror that is another one than before', async () => {
