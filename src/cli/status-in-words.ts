@@ -1,5 +1,5 @@
 import { keyRemedy } from '../config/host-access.ts'
-import { checksOf, type HealthConfig } from '../daemon/notify/health.ts'
+import { type Check, checksOf, type HealthConfig, isForPerson } from '../daemon/notify/health.ts'
 import type { FailureStatus } from '../daemon/report/failures.ts'
 import { type MirrorStatus, waitsInWords } from '../daemon/report/mirror-status.ts'
 import { whatBacklogTakes } from '../daemon/report/quota-status.ts'
@@ -30,6 +30,7 @@ import {
   shellWord,
   sizeInWords,
 } from '../words/text.ts'
+import { paint } from './terminal/output.ts'
 
 /** After an accident, thousands of pictures may fail. The lines above them must stay on the screen. */
 const FAILURES_SAID = 20
@@ -45,6 +46,16 @@ const LABELS: Readonly<Record<string, string>> = {
   USED_UP_EARLY: 'quota',
   UPLOAD_COMMAND: 'notify',
   STORE_AWAY: 'store',
+}
+
+/** How grave something is: red where a person must act, yellow where albumd goes on by itself. */
+const COLOURS = { act: 'red', waits: 'yellow' } as const
+type Grave = keyof typeof COLOURS
+
+/** A line with its label, in the column of labels. */
+function labelled(label: string, said: string, grave?: Grave): string {
+  const padded = label.padEnd(8)
+  return `${grave ? paint(COLOURS[grave], padded) : padded}${said}`
 }
 
 /** The status for a person. `file`: of the config that was read. `now`: what the page of a running daemon tells. Null: no daemon
@@ -65,31 +76,42 @@ export function statusInWords(
   ]
   for (const [at, mirror] of status.mirrors.entries()) {
     const isSaid = status.mirrors[at - 1]?.reason === mirror.reason
-    lines.push('', ...mirrorInWords(mirror, status, isSaid))
+    lines.push(...(at > 0 ? [''] : []), ...mirrorInWords(mirror, status, isSaid))
   }
   lines.push('', ...quotaInWords(status, now?.rate.pictures), ...machinesInWords(status))
-  for (const { code, look, remedy } of checksOf(status, config, systemClock.wall(), file)) {
-    if (!LABELS[code]) continue
-    lines.push(`${LABELS[code].padEnd(8)}${printable(look)}`)
-    if (remedy !== null) lines.push(`        ${printable(remedy)}`)
-  }
+  lines.push(...checksOf(status, config, systemClock.wall(), file).flatMap(checkInWords))
   const polled = status.watching?.polled_folders ?? []
-  if (polled.length > 0) lines.push(`watch   ${printable(inWords(because('folders_polled', { polled })))}`)
+  if (polled.length > 0)
+    lines.push(labelled('watch', printable(inWords(because('folders_polled', { polled })))))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
   lines.push(...pageInWords(now, status.backlog), ...backInWords(status))
-  lines.push(...auditInWords(status.audit).map((said, at) => `${at === 0 ? 'audit   ' : '        '}${said}`))
+  lines.push(...auditInWords(status.audit).map((said, at) => labelled(at === 0 ? 'audit' : '', said)))
   const altered = alteredInWords(status.delivery)
-  if (altered) lines.push(`host    delivers ${altered}`)
+  if (altered) lines.push(labelled('host', `delivers ${altered}`))
   lines.push(...blocksInWords(status.blocks, keyRemedy(config, running ? null : process.env)))
   const goOn = because('run_sync')
-  if (waitsForCommand(status)) lines.push(`next    ${inWords(goOn)}: ${commandOf(goOn)}`)
+  if (waitsForCommand(status)) lines.push(labelled('next', `${inWords(goOn)}: ${commandOf(goOn)}`))
+  lines.push(...failuresInWords(status))
+  return `${lines.join('\n')}\n`
+}
+
+function checkInWords(check: Check): string[] {
+  const label = LABELS[check.code]
+  if (!label) return []
+  const grave = check.isAlert && isForPerson(check) ? 'act' : 'waits'
+  const remedy = check.remedy === null ? [] : [labelled('', printable(check.remedy))]
+  return [labelled(label, printable(check.look), grave), ...remedy]
+}
+
+function failuresInWords(status: Status): string[] {
   // The lines of a mirror say already why the first of its folders is in doubt.
   const told = new Set(status.mirrors.map(({ doubt }) => doubt))
   const untold = status.failures.filter(({ mirror, path }) => !told.has(fullPath(mirror, path)))
-  lines.push(...untold.slice(0, FAILURES_SAID).map(failure => failureInWords(failure, status)))
-  if (untold.length > FAILURES_SAID)
-    lines.push('        and others: "albumd status --json" names up to 1,000')
-  return `${lines.join('\n')}\n`
+  const more = untold.length > FAILURES_SAID
+  return [
+    ...untold.slice(0, FAILURES_SAID).map(failure => failureInWords(failure, status)),
+    ...(more ? [labelled('', 'and others: "albumd status --json" names up to 1,000')] : []),
+  ]
 }
 
 /** Whether a command goes on: what passes by itself, such as an absence of the host, passes unseen while no albumd runs. */
@@ -99,15 +121,16 @@ function waitsForCommand({ running, paused, waits_for, blocks }: Status): boolea
 }
 
 function failureInWords(
-  { mirror, path, code, message, next_attempt_at: again, in_doubt }: FailureStatus,
+  { mirror, path, code, message, next_attempt_at: again, in_doubt, needs_person }: FailureStatus,
   { mirrors, running }: Status,
 ): string {
   // With one mirror, the path below the mirror's folder is enough. The folder itself has the path ''.
   const at = printable(mirrors.length > 1 || path === '' ? fullPath(mirror, path) : path)
   // An upload in doubt may have arrived, so it does not count as failed.
-  if (code === 'UNCERTAIN') return `unsure  ${at}: ${printable(message)} (${code}; ${lookedForAgain(again)})`
-  const what = in_doubt ? 'doubt  ' : 'failed '
-  return `${what} ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
+  if (code === 'UNCERTAIN')
+    return labelled('unsure', `${at}: ${printable(message)} (${code}; ${lookedForAgain(again)})`, 'waits')
+  const said = `${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
+  return labelled(in_doubt ? 'doubt' : 'failed', said, needs_person ? 'act' : 'waits')
 }
 
 function backInWords({
@@ -125,7 +148,7 @@ function backInWords({
   ]
   const except = lacks.length > 0 ? `, except ${lacks.join(' and ')}` : ''
   return [
-    `back    to any moment since ${localTimeFrom(since)}${except}: albumd restore FOLDER --at TIME`,
+    labelled('back', `to any moment since ${localTimeFrom(since)}${except}: albumd restore FOLDER --at TIME`),
     ...(inPart
       ? [
           `        before that, since ${localTimeFrom(inPart)}, without some older versions and deleted pictures`,
@@ -173,8 +196,9 @@ function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
       .at(-1)
     const again = last === undefined ? '' : `, said again at ${localTime(last)}`
     const next = alike.flatMap(({ next_try_at }) => next_try_at ?? []).sort()[0] ?? null
-    const said = `host    ${blockInWords(alike)}: ${printable(message)}${nextTry(next)} (${code}; since ${localTime(since)}${again})`
-    return hostRefusesKey(first) ? [said, `        ${keyRemedy}`] : [said]
+    const said = `${blockInWords(alike)}: ${printable(message)}${nextTry(next)} (${code}; since ${localTime(since)}${again})`
+    const line = labelled('host', said, alike.some(({ needs_person }) => needs_person) ? 'act' : 'waits')
+    return hostRefusesKey(first) ? [line, labelled('', keyRemedy)] : [line]
   })
 }
 
@@ -204,18 +228,22 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     gone_on_host: gone,
     first_gone_on_host: path,
   } = mirror
-  const rest = countEach(...leftIn([mirror]))
+  const rest = leftIn([mirror]).flatMap(([n, what, kind]) =>
+    countEach([n, what]).map(said => (kind === null ? said : paint(kind === 'bad' ? 'red' : 'yellow', said))),
+  )
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [countLeftOut(why, n)] : []))
+  const leftOut = left.length > 0 ? `; left out: ${left.join(', ')}` : ''
   const { state, reason } = mirror
   const waits = mirror.pending_uploads > 0 ? 'waiting' : state
   const why = state === 'idle' ? waitsInWords(mirror.waits) : []
   const does = state !== 'idle' ? state : why.length > 1 ? waits : printable(reason ?? waits)
-  const head = `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${does}`
+  const head = `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${paint(colourOf(mirror), does)}`
   const details = [
     reason && state !== 'idle' && !isSaid && printable(reason),
     ...(why.length > 1 ? why : []),
     mirror.looked_at
-      ? [`${inDigits(synced + linked)} of ${count(files, 'picture')} on the host`, ...rest].join(', ')
+      ? [`${inDigits(synced + linked)} of ${count(files, 'picture')} on the host`, ...rest].join(', ') +
+        leftOut
       : `not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,
     failed > 0 && inWords(because('failed_with_image', { pictures: failed, restore: restoreOf(mirror) })),
     deletionsInWords(mirror),
@@ -223,11 +251,16 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     linked > 0 && inWords(because('linked_pictures', { pictures: linked })),
     flat > 0 && inWords(because('flat_pictures', { pictures: flat })),
     gone > 0 && printable(inWords(because('gone_on_host', { pictures: gone, path }))),
-    left.length > 0 && `left out: ${left.join(', ')}`,
     withImage > 0 && keepingInWords(mirror),
     kept > 0 && inWords(because('kept_pictures', { pictures: kept })),
   ]
   return [head, ...details.flatMap(detail => (detail ? [`        ${detail}`] : []))]
+}
+
+function colourOf({ state, needs_person, files, synced }: MirrorStatus): Parameters<typeof paint>[0] {
+  if (state === 'guarded' || state === 'blocked') return needs_person ? 'red' : 'yellow'
+  if (state === 'paused') return 'yellow'
+  return state === 'idle' && synced === files ? 'green' : 'reset'
 }
 
 function restoreOf({ state, folder }: MirrorStatus): string {
@@ -258,7 +291,7 @@ function pageInWords(now: PageNow | null, backlog: Pick<Status['backlog'], 'pict
       ({ path, sent, size }) => `sending ${printable(path)}: ${sizeInWords(sent)} of ${sizeInWords(size)}`,
     ),
     ...(rate.pictures > 0 || rate.bytes > 0 ? [rateInWords(rate, backlog)] : []),
-    ...(where === null ? [] : [`page    ${where}`]),
+    ...(where === null ? [] : [labelled('page', where)]),
   ]
 }
 
@@ -267,7 +300,7 @@ function rateInWords(
   { pictures: left }: Pick<Status['backlog'], 'pictures'>,
 ): string {
   const pace = pictures > 0 ? `, ${Math.round(pictures * 10) / 10} pictures a second` : ''
-  return `rate    ${sizeInWords(bytes)}/s${pace}${left > 0 ? `; ${inDigits(left)} left` : ''}`
+  return labelled('rate', `${sizeInWords(bytes)}/s${pace}${left > 0 ? `; ${inDigits(left)} left` : ''}`)
 }
 
 function machinesInWords({ machines }: Pick<Status, 'machines'>): string[] {
@@ -288,7 +321,8 @@ export function quotaInWords(
   const isKept = quota.only_reserve_left && backlog.pictures > 0
   const kept = isKept ? `, ${inWords(because('rest_is_reserve'))}` : ''
   const ofToday = `${inDigits(used)} of ${inDigits(limit)}`
-  const lines = [`quota   ${ofToday} today (${plan})${exhausted ? `, ${usedUp(quota)}` : kept}`]
+  const used_up = exhausted ? paint('yellow', `, ${usedUp(quota)}`) : kept
+  const lines = [labelled('quota', `${ofToday} today (${plan})${used_up}`)]
   const remedy = exhausted ? quotaRemedy(blocks) : null
   if (remedy) lines.push(`        uploads go on ${inWords(remedy)}`)
   const takes = whatBacklogTakes({ quota, backlog }, pace)

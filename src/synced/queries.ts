@@ -5,6 +5,11 @@ export function isBelow(path = 'path', folder = '+@path'): string {
   return `${path} > ${folder} || '/' AND ${path} < ${folder} || '0'`
 }
 
+/** The path of a picture, or of a folder whose `name` is ''. */
+export function pathOf(name = 'files.name'): string {
+  return `trim(folders.path || '/' || ${name}, '/')`
+}
+
 /** Between which texts all paths below a folder lie, also below the root: in SQLite's order every text comes before a blob. */
 export function boundsBelow(folder: string): { after: string; end: string | Buffer } {
   return folder === '' ? { after: '', end: Buffer.alloc(0) } : { after: `${folder}/`, end: `${folder}0` }

@@ -2,7 +2,7 @@ import type { LeftOut } from '../local/look.ts'
 import type { Millis } from '../protocol/clock.ts'
 import type { Reason } from '../words/reasons.ts'
 import type { Statements } from './database.ts'
-import { isBelow } from './queries.ts'
+import { isBelow, pathOf } from './queries.ts'
 import { type FileState, mayBeSame } from './tables/files.ts'
 
 /** The counts of one mirror, as `status` shows them. */
@@ -87,11 +87,6 @@ export interface GoneSummary {
   kept: number
   /** Pictures whose image was deleted. Those whose rows in the history are already removed are not counted. */
   deleted: number
-}
-
-/** The path of a picture, or of a folder whose `name` is ''. */
-function pathOf(name = 'files.name'): string {
-  return `trim(folders.path || '/' || ${name}, '/')`
 }
 
 const STRICTLY_BELOW = `mirror = +@mirror AND ${isBelow()}`

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { quotaInWords, statusInWords } from '../../src/cli/status-in-words.ts'
 import type { MirrorStatus } from '../../src/daemon/report/mirror-status.ts'
 import type { Status } from '../../src/daemon/report/status.ts'
@@ -175,6 +175,32 @@ describe('status', () => {
     expect(labelled('held', { mirrors: [{ ...mirrorInSync(2), held_deletions: 3 }] })).toHaveLength(1)
   })
 
+  it('takes ten lines of a mirror where all is well', () => {
+    const all: Partial<Status> = {
+      running: true,
+      mirrors: [{ ...mirrorInSync(2), left_out: { ...mirrorInSync(2).left_out, format: 3 } }],
+      restorable_since: AT,
+      restorable_in_part_since: AT,
+      audit: { ...STATUS.audit, last: AT },
+      delivery: { jpeg: 'without metadata' },
+    }
+    const page = { url: 'http://127.0.0.1:8687/', why: null }
+    const now = { pid: 7, config: null, mirrors: [], problem: null, page, uploading: [] }
+    const rate = { bytes: 0, pictures: 0 }
+    const said = statusInWords({ ...STATUS, ...all }, CONFIG, 'albumd.yaml', { ...now, rate })
+    expect(said.trimEnd().split('\n')).toHaveLength(10)
+  })
+
+  it('has colour on a terminal: red where a person must act', () => {
+    vi.stubEnv('FORCE_COLOR', '1')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(text({})).toContain('\u001b[32midle')
+    const failures = [failure('a.png'), failure('b.png', { next_attempt_at: AT, needs_person: false })]
+    expect(text({ failures })).toMatch(/\u001b\[31mfailed .*a\.png.*\n\u001b\[33mfailed .*b\.png/)
+    vi.stubEnv('FORCE_COLOR', undefined)
+    expect(text({ failures })).not.toContain('\u001b')
+  })
+
   it('says which folders are polled', () => {
     expect(lines({ running: true }).filter(line => line.startsWith('watch'))).toEqual([])
     const told = lines({ running: true, watching: POLLED })
@@ -245,16 +271,20 @@ describe('status', () => {
       }
       return { ...step, ...more } as MirrorStatus['waits'][number] & MirrorStatus['image_waits'][number]
     }
-    const waits = [of(1, { pictures: 21 }), of(2, { pictures: 17 }), of(3, { pictures: null })]
-    const image_waits = [of(4, { images: 2 })]
-    const said = ofMirror({ pending_uploads: 38, pending_deletions: 2, waits, image_waits, reason: 'first' })
+    const waits = [
+      of(1, { pictures: 21, path: 'a.png' }),
+      of(2, { pictures: 1, path: 'b.png' }),
+      of(3, { pictures: null, path: null }),
+    ]
+    const image_waits = [of(4, { images: 2, path: 'c.png' })]
+    const said = ofMirror({ pending_uploads: 22, pending_deletions: 2, waits, image_waits, reason: 'first' })
     expect(said).toContain(
-      ': waiting\n        21 pictures: reason 1\n        17 pictures: reason 2\n        reason 3\n',
+      ': waiting\n        a.png and 20 more: reason 1\n        b.png: reason 2\n        reason 3\n',
     )
-    expect(said).toContain('\n        2 images: reason 4\n')
-    const many = [9, 8, 7, 6, 5, 4, 3].map(n => of(n, { pictures: n }))
+    expect(said).toContain('\n        c.png and 1 more: reason 4\n')
+    const many = [9, 8, 7, 6, 5, 4, 3].map(n => of(n, { pictures: n, path: `${n}.png` }))
     const lines = ofMirror({ pending_uploads: 42, waits: many })
-    expect(lines).toContain('5 pictures: reason 5\n        and 7 more for 2 other reasons\n')
+    expect(lines).toContain('5.png and 4 more: reason 5\n        and 7 more for 2 other reasons\n')
   })
 
   it('says once what the host said of several endpoints, since when, and when last', () => {

@@ -65,6 +65,7 @@ it('says of pictures that are not sent what they wait for, and not how long they
     as_of: null,
     command: null,
     pictures: 1,
+    path: 'a.png',
   }
   const ofAll = {
     ...own,
@@ -72,6 +73,7 @@ it('says of pictures that are not sent what they wait for, and not how long they
     cause: 'DAILY_LIMIT_REACHED',
     what: 'used up',
     pictures: null,
+    path: null,
   }
   const shown = (state: string, waits: object[]) => {
     const status = {
@@ -93,7 +95,7 @@ it('says of pictures that are not sent what they wait for, and not how long they
   }
   const [title, text] = shown('idle', [own])
   expect(title).toBe('Waits, 1 left')
-  expect(text).toContain('it may still be written')
+  expect(text).toContain('a.png: it may still be written')
   expect(text).not.toContain('of sending')
   expect(shown('syncing', [own])).toEqual(['Syncing, 1 left', expect.stringContaining('2 min of sending')])
   expect(shown('syncing', [own, ofAll])).toEqual([

@@ -94,11 +94,13 @@ export class UploadCommand {
       this.#hung = problem !== null && patience.aborted
       // A failure is reported once as long as the command fails in the same way.
       if (problem !== null && problem === this.#failure) this.#untold++
-      else if (problem !== null)
-        this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
+      else {
+        if (problem !== null)
+          this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
+        // The records may be closed by now.
+        orNull(() => this.#record(turn.synced, problem && `${turn.path}: ${problem}`))
+      }
       this.#failure = problem
-      // The records may be closed by now.
-      orNull(() => this.#record(turn.synced, problem))
     }
     this.#work = null
   }

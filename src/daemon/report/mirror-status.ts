@@ -4,10 +4,10 @@ import { FORMAT_REFUSED, needsPerson } from '../../remote/failures.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, endsByItself, folderIn, inWords, type Reason } from '../../words/reasons.ts'
-import { count, inDigits, isoTime } from '../../words/text.ts'
+import { count, inDigits, isoTime, printable } from '../../words/text.ts'
 import { pauseAt } from '../state/pause.ts'
 import { claimsInRecords } from './claims.ts'
-import { type ShownStep, showStep, stepInWords, wait } from './step.ts'
+import { type ShownStep, showStep, stepInWords, type Wait, wait } from './step.ts'
 import { accountWaits, imageWaits, timeOf, type WaitContext } from './waits.ts'
 
 /** A mirror in `status --json`. Times are ISO 8601. */
@@ -49,11 +49,14 @@ export interface ManyStatus {
 /** What pictures wait for. `pictures`: how many; null: all of the mirror, because it stands with the account. */
 export interface UploadWait extends ShownStep {
   pictures: number | null
+  /** Of one of them. Null: all of the mirror. */
+  path: string | null
 }
 
-/** Why passes have left images. `images`: how many. */
+/** Why passes have left images. `images`: how many; `path`: of one of their pictures. */
 export interface ImageWait extends ShownStep {
   images: number
+  path: string
 }
 
 /** So many reasons that pictures or images have of their own are said; the others are counted. */
@@ -70,8 +73,9 @@ export function waitsInWords(waits: readonly (UploadWait | ImageWait)[]): string
 const howMany = (one: UploadWait | ImageWait) => ('images' in one ? one.images : one.pictures)
 
 function whose(one: UploadWait | ImageWait): string {
-  if ('images' in one) return count(one.images, 'image')
-  return one.pictures === null ? '' : count(one.pictures, 'picture')
+  if (one.path === null) return ''
+  const others = howMany(one)! - 1
+  return `${printable(one.path)}${others > 0 ? ` and ${inDigits(others)} more` : ''}`
 }
 
 export function mirrorStatus(
@@ -92,7 +96,9 @@ export function mirrorStatus(
     state,
     reason: first ? stepInWords(first, whose(first)) : reason && inWords(reason),
     waits,
-    image_waits: imageWaits(context, id).map(({ images, ...one }) => ({ ...showStep(one), images })),
+    image_waits: imageWaits(context, id).map(one => {
+      return { ...showStep(one), images: one.images, path: one.path }
+    }),
     doubt: reason && folderIn(reason),
     needs_person,
     looked_at: row !== undefined,
@@ -152,8 +158,16 @@ function uploadWaitsOf(context: WaitContext, mirror: number, since: Millis): Upl
   const command = context.running || isEarly ? [] : [wait(because('run_sync'))]
   const own = context.synced.waits.below({ mirror, path: '' })
   return [
-    ...account.map(one => ({ ...showStep(one), pictures: null })),
-    ...own.map(({ pictures, why, until, at }) => ({ ...showStep(wait(why, until, at)), pictures })),
-    ...command.map(one => ({ ...showStep(one), pictures: null })),
+    ...account.map(ofAll),
+    ...own.map(({ pictures, path, why, until, at }) => ({
+      ...showStep(wait(why, until, at)),
+      pictures,
+      path,
+    })),
+    ...command.map(ofAll),
   ]
+}
+
+function ofAll(one: Wait): UploadWait {
+  return { ...showStep(one), pictures: null, path: null }
 }

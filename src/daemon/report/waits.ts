@@ -158,9 +158,12 @@ export function deletionWaits(
   ]
 }
 
-export function imageWaits(context: WaitContext, mirror: number): (Wait & { images: number })[] {
+export function imageWaits(
+  context: WaitContext,
+  mirror: number,
+): (Wait & { images: number; path: string })[] {
   return context.synced.escrow.left(mirror).map(({ images, ...entry }) => {
-    return { images, ...ownWait(context, entry, images > 1 ? 'each' : imageOf(entry)) }
+    return { images, path: entry.path, ...ownWait(context, entry, images > 1 ? 'each' : imageOf(entry)) }
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Millis } from '../../protocol/clock.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
-import { isBelow } from '../queries.ts'
+import { isBelow, pathOf } from '../queries.ts'
 import type { FileKey } from './files.ts'
 
 /** What a picture waits for, as the pass decided. `until` null: nobody can tell. */
@@ -12,8 +12,8 @@ export interface WaitRow extends FileKey {
   at: Millis
 }
 
-/** What several pictures wait for, for a reason of one code. Reasons inside of it that differ are left out. */
-export type WaitOfSeveral = Omit<WaitRow, keyof FileKey> & { pictures: number }
+/** What several pictures wait for, for a reason of one code. Reasons inside of it that differ are left out. `path`: of one. */
+export type WaitOfSeveral = Omit<WaitRow, keyof FileKey> & { path: string; pictures: number }
 
 /** Pictures that the last try left for later. A row ends with the next transition of its file. */
 export function openWaits({ all, get, run }: Statements) {
@@ -24,7 +24,7 @@ export function openWaits({ all, get, run }: Statements) {
       /** What the pictures at and below a folder wait for, the reason of most of them first. */
       below: all<[{ mirror: number; path: string }], WaitOfSeveral>(
         `SELECT CASE WHEN count(DISTINCT why) = 1 THEN why ELSE json_remove(why, '$[1].why') END AS why, until, max(at) AS at,
-           count(*) AS pictures FROM waits JOIN folders ON folders.id = waits.folder
+           count(*) AS pictures, ${pathOf('name')} AS path FROM waits JOIN folders ON folders.id = waits.folder
          WHERE mirror = +@mirror AND (@path = '' OR path = +@path OR (${isBelow()})) GROUP BY waits.why ->> '$[0]' ORDER BY pictures DESC, waits.why`,
       ),
     },

@@ -29,7 +29,7 @@ it('shows a reason that a picture waits for in why, status, page, log and dry ru
   await at.pass({ openPicture })
   expect(at.why('p.png').next).toMatchObject([{ code: codeOf(REASON), what: WORDS }])
   const status = statusOf(at.config, at.synced, true, Date.now())
-  expect(status.mirrors[0]).toMatchObject({ waits: [{ code: codeOf(REASON) }] })
+  expect(status.mirrors[0]).toMatchObject({ waits: [{ code: codeOf(REASON), path: 'p.png' }] })
   expect(status.mirrors[0]!.reason).toContain(WORDS)
   expect(mirrors({ status, alerts: [] } as unknown as Recorded, AT_REST).text).toContain(WORDS)
   const told = at.events.find(({ event }) => event === 'picture_waits')!
@@ -54,9 +54,9 @@ it('shows a reason for which an image stays in why, deletions list, status, page
   expect(at.why('p.png').next).toMatchObject(stays)
   expect(listPending(at.config, at.synced, undefined, Date.now())[0]!.next.slice(0, 1)).toMatchObject(stays)
   const status = statusOf(at.config, at.synced, true, Date.now())
-  expect(status.mirrors[0]).toMatchObject({ image_waits: [{ ...stays[0], images: 1 }] })
+  expect(status.mirrors[0]).toMatchObject({ image_waits: [{ ...stays[0], images: 1, path: 'p.png' }] })
   expect(mirrors({ status, alerts: [] } as unknown as Recorded, AT_REST).text).toContain(
-    `1 image: the image stays (${words})`,
+    `p.png: the image stays (${words})`,
   )
   const told = at.events.find(({ event }) => event === 'image_kept')!
   expect(spoken(told)).toMatchObject({ reason: words })

@@ -216,7 +216,11 @@ describe('why, of a picture that is to be sent', () => {
     expect(own()).toEqual([first])
     expect(at.why('a').next).toEqual([first])
     expect(statusOf(at.config, at.synced, true, Date.now()).mirrors).toMatchObject([
-      { state: 'idle', reason: expect.stringMatching(/^1 picture: /), waits: [{ ...recorded, pictures: 1 }] },
+      {
+        state: 'idle',
+        reason: expect.stringMatching(/^a\/half\.png: /),
+        waits: [{ ...recorded, pictures: 1 }],
+      },
     ])
     at.synced.commitNow(tx => tx.meta.set('paused', true))
     expect(own()).toMatchObject([{ code: 'all_paused' }, recorded])

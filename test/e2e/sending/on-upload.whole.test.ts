@@ -61,7 +61,7 @@ it('has a screenshot in the clipboard and on a page once it is uploaded, and no 
     message: 'it ended with 4 and said "no such door"',
   })
   const failure = async () => (await stage.status()).upload_command_failed
-  await expect.poll(failure).toContain('no such door')
+  await expect.poll(failure).toMatch(/second\.png: .*no such door/)
   expect((await stage.here('doctor')).out).toMatch(
     /^warn {2}on upload .*it ended with 4 and said .*no such door.*\n.*Mend it/m,
   )
