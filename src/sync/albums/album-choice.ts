@@ -78,16 +78,19 @@ export class AlbumChoice {
   }
 
   /** The one that shows most of this folder, has most images, has most albums in it, is the oldest. One that shows more of
-   * another folder is that folder's. */
+   * another folder is that folder's, and so is one that shows of neither where only that folder's album was asked for. */
   #best(free: readonly ListedAlbum[], place: Place): ListedAlbum | undefined {
-    const { albums } = this.#context.synced
+    const { albums, journal } = this.#context.synced
+    const parent = place.parent?.id ?? null
+    const wasAsked = (name: string) => journal.openCreation(parent, name) !== undefined
     const weighed = free.map(album => {
       const shows = (name: string) => this.#shows(album, { ...place, name })
       const ours = shows(place.name)
       const isOurs = this.#rivals(album, place).every(other => {
-        const isRecorded = albums.named(place.parent?.id ?? null, other) !== undefined
+        const isRecorded = albums.named(parent, other) !== undefined
         const theirs = shows(other)
-        return !isRecorded && (ours > theirs || (ours === theirs && other !== album.name))
+        const isTheirs = other === album.name || (wasAsked(other) && !wasAsked(place.name))
+        return !isRecorded && (ours > theirs || (ours === theirs && !isTheirs))
       })
       return { album, ours, isOurs }
     })

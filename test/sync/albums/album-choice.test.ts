@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { systemClock } from '../../../src/protocol/clock.ts'
+import { HOUR_MS, systemClock } from '../../../src/protocol/clock.ts'
 import { ALBUM_IN_DOUBT } from '../../../src/sync/albums/index.ts'
 import { noteLost } from '../../../src/sync/clock.ts'
 import type { Synced } from '../../../src/synced/synced.ts'
@@ -81,6 +81,18 @@ it('where nothing tells, each folder takes one, and no other is made', async () 
   const [one, other] = await Promise.all(['北', '上'].map(name => albums.find([name], never)))
   expect([found(one!).remote_id, found(other!).remote_id].toSorted()).toEqual(made.toSorted())
   expect(asked).not.toContain('create_album')
+})
+
+it('where nothing tells, it is that of the folder whose album was asked for', async () => {
+  const stage = await openAlbumStage()
+  const { there, synced } = stage
+  const only = await there.album('上')
+  record(synced, { 北: SMALL, 上: SMALL })
+  const sent_at = Math.round(systemClock.monotonic() - HOUR_MS)
+  synced.commitNow(tx => tx.journal.openAlbumCreation({ parent: null, name: '上', since: 0, sent_at }))
+  const albums = masking(stage)
+  expect(found(await albums.find(['北'], never)).remote_id).not.toBe(only)
+  expect(found(await albums.find(['上'], never)).remote_id).toBe(only)
 })
 
 it('while images from before a loss may arrive, none is taken that may be of another folder', async () => {
