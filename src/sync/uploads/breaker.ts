@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../protocol/endpoints.ts'
+import { FORMATS, formatOfName } from '../../protocol/formats.ts'
 import { refusedByAll, retried } from '../../records/pictures.ts'
 import { waits } from '../../records/waits.ts'
 import { FORMAT_REFUSED, HOST_REFUSES, isClosed, remedyOfCode } from '../../remote/failures.ts'
@@ -130,6 +131,21 @@ export class Breaker {
       const file = later.get(key)
       if (file) yield file
     }
+  }
+
+  /** The files in the order in which they ask a blocked endpoint: not of the type that was refused last first. One that is
+   * taken shows that only this type is refused. `files`: returns all anew. */
+  *asking(files: () => Generator<FileRow>): Generator<FileRow> {
+    const last = [...this.#refused.values()].at(-1)
+    const refused = last && this.#typeOf(last)
+    for (const isOfIt of [false, true])
+      for (const file of this.last(files())) if ((this.#typeOf(file) === refused) === isOfIt) yield file
+  }
+
+  /** By its name, where nobody has refused the picture yet. */
+  #typeOf(file: FileKey): string | null {
+    const format = formatOfName(file.name)
+    return this.#refused.get(textOf(file))?.mime ?? (format && FORMATS[format].mime)
   }
 
   /** The same result, or what the refusal in it means for this picture and for others. */

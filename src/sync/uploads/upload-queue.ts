@@ -102,8 +102,8 @@ export class UploadQueue {
 
   async #upload(isProbe: boolean, interruption: Interruption): Promise<void> {
     const { synced, quota, order, only } = this.#run
-    const inOrder = (by: typeof order) => this.#run.breaker.last(synced.files.pending(by, this.#ids))
-    const pending = () => inOrder(order)
+    const inOrder = (by = order) => synced.files.pending(by, this.#ids)
+    const pending = () => this.#run.breaker.last(inOrder())
     const asks = quota.granted === 0 && this.#letAsk(isProbe)
     if (asks) quota.probe()
     const isBlocked = () => !only && this.#run.breaker.blocked !== null
@@ -111,7 +111,7 @@ export class UploadQueue {
       // One picture at a time asks whether there is quota again, or whether the host takes pictures. Refused ones often lie
       // together, so the one that asks about that comes from the other end.
       const otherEnd = order === 'newest' ? 'oldest' : 'newest'
-      const first = () => inOrder(isBlocked() ? otherEnd : order)
+      const first = () => (isBlocked() ? this.#run.breaker.asking(() => inOrder(otherEnd)) : pending())
       const isUnasked = () => (isBlocked() ? this.#run.breaker.isUnasked : quota.granted === 0)
       await this.#together(first, interruption, isUnasked, 1)
       if (isBlocked()) return void this.#stop(this.#run.breaker.blocked!)

@@ -153,6 +153,25 @@ describe.each([
   })
 })
 
+it.each([
+  ['one of them asks', 2, TYPE],
+  ['one that was refused too asks every other time', 4, 'all'],
+])(
+  'is soon told from a host that refuses all where few have another type: %s',
+  async (_, passes, atFirst) => {
+    const workshop = await openWith({ ...icons(10, 25), ...pngs(20, 21), ...icons(25, 40) })
+    const { told, pass } = await refusing(workshop, 403, { success: false, error: 'No', code: 'NOT_TAKEN' })
+    told.refuses = atFirst
+    for (let made = 1; made <= passes; made++, told.ahead += 16 * MINUTE) {
+      if (made === 3) told.refuses = TYPE
+      expect(workshop.synced.account.blocks()).toMatchObject(made === 1 ? [] : [{ code: 'HOST_REFUSES' }])
+      await pass()
+    }
+    expect(workshop.synced.account.blocks()).toMatchObject([BLOCK])
+    expect(summary(workshop)).toMatchObject({ synced: 1, failed: 0, pending_uploads: 30 })
+  },
+)
+
 it('is not what a host refuses that takes nothing at all, or two pictures of a type', async () => {
   const closed = { success: false, error: 'Back at six', code: 'MAINTENANCE_SCHEDULED' }
   const workshop = await openWith(icons(10, 14))
