@@ -162,10 +162,12 @@ function mustBeQuiet({ host, oracle }: World, before: World['host']['asked'], mo
     oracle.report('quiet', `a pass with nothing to do asked for ${lists} lists and ${others} other things`)
 }
 
-/** Whether a deletion is tried again and again, although the image is gone and the host shows it. */
+/** Whether a deletion is tried again and again, although the image is gone and the host shows it. Where a mirror is in doubt,
+ * none is tried until a person has trusted it. */
 function asksForGone({ state: { synced }, host }: World): boolean {
   if (host.lacks('list')) return false
-  const postponed = synced.mirrors.all().flatMap(({ id }) => synced.escrow.ofMirror(id))
+  const trusted = synced.mirrors.all().filter(({ guard }) => guard === null)
+  const postponed = trusted.flatMap(({ id }) => synced.escrow.ofMirror(id))
   return postponed.some(
     entry => entry.postponed === 1 && host.truth.images.get(synced.images.byId(entry.image)!.remote_id)?.gone,
   )
@@ -244,17 +246,20 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   return taken ? null : `${path} is not on the host (${row?.state ?? 'not known'})`
 }
 
-/** What a picture of a format that the host refuses must not be: failed by itself, where several of this format wait or have
- * failed, and the host names it as the reason. */
+/** What a picture of a format that the host refuses must not be: failed by itself, where several of this format wait or were
+ * refused, and the host names it as the reason. */
 function failedAlone(world: World, path: string, row: FileRow | undefined): string | null {
   const { disk, mirrors, history, state } = world
-  const { mime, status } = history.variations.refuses!
-  const isOne = ({ path, node }: LivePicture) =>
-    readTiny(node.bytes)?.mime === mime &&
-    !isIgnored(disk, mirrors, path) &&
-    ['pending', 'failed'].includes(rowAt(state.synced, mirrors, path)?.state ?? '')
+  const { mime, status, code } = history.variations.refuses!
+  const isRefused = (file: FileRow | undefined) =>
+    file?.state === 'failed' && state.synced.failures.ofUpload(file)?.code === code
+  const isOne = ({ path, node }: LivePicture) => {
+    if (readTiny(node.bytes)?.mime !== mime || isIgnored(disk, mirrors, path)) return false
+    const file = rowAt(state.synced, mirrors, path)
+    return file?.state === 'pending' || isRefused(file)
+  }
   const isOfFormat = status === 415 && [...livePictures(disk, mirrors)].filter(isOne).length > 2
-  return isOfFormat && row?.state === 'failed' ? `${path} has failed, and its format is refused` : null
+  return isOfFormat && isRefused(row) ? `${path} has failed, and its format is refused` : null
 }
 
 /** The mirror's album is FORBIDDEN: its name is another person's, unlisted, and unique. The key may as well lack a right. */

@@ -144,7 +144,7 @@ function outcomeOf(all: readonly Planned[]): Outcome {
 /** Whether the host knows something that the records don't, or answers otherwise than they say. */
 function knowsMore({ host, truth, allowance, machine, state: { synced } }: World): boolean {
   const { account, albums, images, journal } = synced
-  const { depthMax, keepsIds, oneId, refuses, without } = host.variations
+  const { depthMax, goneAs, keepsIds, oneId, refuses, without } = host.variations
   const live = new Set(truth.liveAlbums().map(({ id }) => id))
   const recorded = albums.all()
   return (
@@ -158,6 +158,8 @@ function knowsMore({ host, truth, allowance, machine, state: { synced } }: World
     keepsIds ||
     refuses !== null ||
     truth.live().some(({ id }) => !images.byRemoteId(id)) ||
+    // It is refused to delete what others have deleted, until a walk has shown that it is gone.
+    (goneAs !== null && [...truth.images.values()].some(({ id, gone }) => gone && images.byRemoteId(id))) ||
     [null, ...live].some(album => host.promised(album).length > 0) ||
     recorded.length !== live.size ||
     recorded.some(({ remote_id }) => !live.has(remote_id))

@@ -132,9 +132,16 @@ export function standsFor(world: World, image: TrueImage, { path, node }: LivePi
   const { oneId, without, depthMax, defaultAlbum, readings } = variations
   if (oneId || (image.misplaced && image.source === path)) return true
   const { folder, name } = split(path)
-  // Listed under one name, an image of these bytes may have been taken for either picture's.
-  const isListedSo = listedName(image.name, variations) === listedName(name, variations)
-  if (image.name !== name && !(isListedSo && isRecordedFor(world, image, path))) return false
+  // Under one listed name, an image of these bytes may have been taken for either picture's, and an album for either folder's.
+  const listed = (path: string) =>
+    path
+      .split('/')
+      .map(part => listedName(part, variations))
+      .join('/')
+  const isRecorded = isRecordedFor(world, image, path)
+  const isNamed = (one: string, other: string) =>
+    one === other || (isRecorded && listed(one) === listed(other))
+  if (!isNamed(image.name, name)) return false
   const anywhere =
     (without.includes('create_album') && !isInAlbum(world, path)) ||
     // An album of this name may be there unseen, and no other may bear the name.
@@ -142,5 +149,5 @@ export function standsFor(world: World, image: TrueImage, { path, node }: LivePi
     depthMax < 10 ||
     defaultAlbum !== null ||
     world.host.faults.albumRefused
-  return anywhere || pathOfAlbum(image.album) === world.albumPathOf(folder)
+  return anywhere || isNamed(pathOfAlbum(image.album), world.albumPathOf(folder))
 }
