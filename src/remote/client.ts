@@ -6,6 +6,8 @@ import type { RequestOptions, Requests } from './requests.ts'
 export interface RemoteOptions extends GateOptions, RequestOptions {
   /** The address {site_url} (§9.1). */
   siteUrl: string
+  /** Resolves once the first request may leave. */
+  begins?: () => Promise<void>
 }
 
 /** Opens the host without sending anything. Throws TypeError for an invalid address or key, as no checked config has. */
@@ -20,7 +22,9 @@ export function openImageHost(options: RemoteOptions): ImageHost & Pick<Gate, 'b
   let loaded: Promise<Requests> | null = null
   // HTTP and the schemas of answers are half of what a short command would load, and most have nothing to send.
   const requests = () => {
-    loaded ??= import('./requests.ts').then(({ openRequests }) => openRequests({ base, site, gate }, options))
+    loaded ??= Promise.all([import('./requests.ts'), options.begins?.()]).then(([{ openRequests }]) =>
+      openRequests({ base, site, gate }, options),
+    )
     return loaded
   }
   return {
@@ -37,7 +41,8 @@ export function openImageHost(options: RemoteOptions): ImageHost & Pick<Gate, 'b
     askNow: () => gate.askNow(),
     async close() {
       await gate.close()
-      await (await loaded)?.close()
+      // Where `begins` failed, nothing was sent.
+      await (await loaded?.catch(() => null))?.close()
       return gate.recent()
     },
   }

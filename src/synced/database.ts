@@ -177,9 +177,10 @@ type Bound = readonly unknown[]
 
 /** Makes functions of SQL statements. `P`: the bound values, or one object of named ones. `Row`: the columns. one: of a
  * statement that always has a row. value, column: the first column, of the first row or of all. changes: returns how many.
- * runByKey: writes the row whose key is bound first. insert: returns the row's id, or 0 where a conflict left it out. kept: a read that answers from memory until its table is
- * written. In a table known to be empty no row is looked for. */
-export function statements(db: Db, isCopy = false) {
+ * runByKey: writes the row whose key is bound first. note…: writes what need not last by itself (see `openSynced`). insert:
+ * returns the row's id, or 0 where a conflict left it out. kept: a read that answers from memory until its table is written.
+ * In a table known to be empty no row is looked for. `changed`: called for each change that must last. */
+export function statements(db: Db, isCopy = false, changed = () => {}) {
   const tables = new Map<string, TableMemory>()
 
   /** Prepares a statement only when it is first used. There are two hundred, and a short command uses few of them. Values are
@@ -221,7 +222,7 @@ export function statements(db: Db, isCopy = false) {
     const [, verb, table] = WRITES.exec(sql)!
     return { memory: memoryOf(table!), mayBeNone: verb !== 'INSERT' }
   }
-  function writes(sql: string, isByKey = false) {
+  function writes(sql: string, { isByKey = false, isNote = false } = {}) {
     const statement = lazily(sql)
     let target: ReturnType<typeof targetOf> | null = null
     return (bound: Bound) => {
@@ -229,8 +230,10 @@ export function statements(db: Db, isCopy = false) {
       const { memory, mayBeNone } = target
       if (mayBeNone && memory.isEmpty()) return NOTHING_DONE
       const done = statement.run(bound)
-      if (done.changes > 0 && isByKey) memory.forgetOf(bound[0])
-      else if (done.changes > 0) memory.forget()
+      if (done.changes === 0) return done
+      if (isByKey) memory.forgetOf(bound[0])
+      else memory.forget()
+      if (!isNote) changed()
       return done
     }
   }
@@ -263,8 +266,16 @@ export function statements(db: Db, isCopy = false) {
       const run = writes(sql)
       return (...bound: P) => void run(bound)
     },
+    note<P extends unknown[]>(sql: string) {
+      const run = writes(sql, { isNote: true })
+      return (...bound: P) => void run(bound)
+    },
     runByKey<P extends [key: string, ...others: unknown[]]>(sql: string) {
-      const run = writes(sql, true)
+      const run = writes(sql, { isByKey: true })
+      return (...bound: P) => void run(bound)
+    },
+    noteByKey<P extends [key: string, ...others: unknown[]]>(sql: string) {
+      const run = writes(sql, { isByKey: true, isNote: true })
       return (...bound: P) => void run(bound)
     },
     changes<P extends unknown[]>(sql: string) {

@@ -18,8 +18,8 @@ import { openMirrors } from './tables/mirrors.ts'
 import { openVersions } from './tables/versions.ts'
 import { openWaits } from './tables/waits.ts'
 
-function openTables(db: Db, isCopy?: boolean) {
-  const sql = statements(db, isCopy)
+function openTables(db: Db, isCopy?: boolean, changed?: () => void) {
+  const sql = statements(db, isCopy, changed)
   return {
     account: openAccount(sql),
     albums: openAlbums(sql),
@@ -68,19 +68,43 @@ export interface Committer {
 export interface Synced extends Records, Committer {
   /** The same at once, for when the records are being opened or closed and nothing else writes. */
   commitNow<T>(change: (tx: Tx) => T): T
+  /** Writes what was noted so far (see `openSynced`), and from now on each change at its commit. */
+  begin(): void
   close(): void
 }
 
 export interface SyncedOptions extends Omit<GroupOptions, 'sync'> {
   /** Syncs the database's log to the disk. */
   syncLog?: (descriptor: number) => Promise<void>
+  /** Called once the first change that must last is on the disk, and before its promise resolves. */
+  begun?: () => void
 }
 
+/** Opens the records. With `begun`, what a process notes of itself stays in a transaction that the first change ends which
+ * must last: a process that changes nothing writes nothing. */
 export function openSynced(db: Db, options: SyncedOptions = {}): Synced {
-  const { check = () => {}, syncLog = promisify(fdatasync), ...schedule } = options
+  const { check = () => {}, syncLog = promisify(fdatasync), begun, ...schedule } = options
   const log = openLog(db, syncLog)
-  const commit = groupCommits(db, { check, sync: log.sync, ...schedule })
-  const tables = Object.entries(openTables(db, options.isCopy))
+  let isNoting = begun !== undefined
+  let mustLast = false
+  if (isNoting) db.exec('BEGIN IMMEDIATE')
+  const begin = () => {
+    if (!isNoting) return
+    db.exec('COMMIT')
+    isNoting = false
+    log.syncNow()
+    begun!()
+  }
+  const beginWhereDue = () => {
+    if (mustLast) begin()
+    return null
+  }
+  const sync = () => (isNoting ? beginWhereDue() : log.sync())
+  const commit = groupCommits(db, { check, sync, ...schedule })
+  const changed = () => {
+    mustLast = true
+  }
+  const tables = Object.entries(openTables(db, options.isCopy, changed))
   const records = Object.fromEntries(tables.map(([name, { reads }]) => [name, reads])) as unknown as Records
   const tx = Object.fromEntries(
     tables.map(([name, { reads, writes }]) => [name, { ...reads, ...writes }]),
@@ -93,10 +117,13 @@ export function openSynced(db: Db, options: SyncedOptions = {}): Synced {
     commitNow<T>(change: (tx: Tx) => T) {
       check()
       const value = atOnce.immediate(change) as T
-      log.syncNow()
+      if (isNoting) beginWhereDue()
+      else log.syncNow()
       return value
     },
+    begin,
     close() {
+      if (isNoting && db.inTransaction) db.exec('ROLLBACK')
       // While another process or a restore reads, SQLite would leave the log, as after a crash.
       try {
         db.pragma('busy_timeout = 0')

@@ -21,7 +21,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Bus } from '../events.ts'
 import { recordMachines } from '../report/machines.ts'
-import { blocksBefore, noteWait, waitsBefore } from '../state/last-process.ts'
+import { blocksBefore, noteWait, startRequests, waitsBefore } from '../state/last-process.ts'
 import { hostOfOwnAccount, isNewKey } from '../state/own-account.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
@@ -61,6 +61,7 @@ export function openEngine(
     concurrency: config.uploads.concurrency,
     ...(config.uploads.bandwidth !== undefined && { bandwidth: config.uploads.bandwidth }),
     patience,
+    begins: () => state.synced.commit(startRequests),
     blocks: blocksBefore(state.synced, config.host.plan, systemClock),
     waits: waitsBefore(state.synced),
     onLongWait(wait) {

@@ -16,13 +16,14 @@ export function earlierRequests(synced: Synced, now: number): EarlierRequests {
   return boot === bootId() && since ? JSON.parse(since) : null
 }
 
+/** Called before the first request: whoever opens the state after a crash must know that some were sent. */
 export function startRequests(tx: Tx): void {
   tx.meta.clear('quiet_since')
 }
 
-/** Records that no more requests will be sent. `sent`: what the next process must count. */
+/** Records that no more requests will be sent. `sent`: what the next process must count. Where none was, nothing new is. */
 export function endRequests(tx: Tx, sent: EarlierRequests): void {
-  tx.meta.set('quiet_since', `${bootId()} ${JSON.stringify(sent)}`)
+  if (tx.meta.get('quiet_since') === null) tx.meta.set('quiet_since', `${bootId()} ${JSON.stringify(sent)}`)
 }
 
 /** The id of the machine's boot. A constant where the system has none. */

@@ -93,22 +93,43 @@ function openJudged(
           `${database}: State was replaced or removed while albumd worked with it, and what lies there now is used as an older copy. If another belongs there, stop albumd and put that one back`,
         )
       }
-      const synced = open(db, { check })
+      const begun = () => {
+        isBegun = true
+        const mark = writeWitness(files.witness, {
+          generation,
+          closed: null,
+          unsettled: false,
+          damaged: false,
+        })
+        if (opened) opened = look()
+        synced.commitNow(({ meta }) => meta.set('witness', seenAs({ generation, mark })))
+      }
+      const synced = open(db, { check, begun })
+      let isBegun = false
+      // An opening is counted first in the database and then in its witness: after a power cut only an older copy has the lower
+      // count. A process that changes nothing is not counted, and leaves both as they were.
+      const generation = Math.max(synced.meta.get('generation') ?? 0, witness?.generation ?? 0) + 1
       const verdict = replaced ? (found ? 'restored' : 'lost') : judge(rememberedBy(synced), found, witness)
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
       const knowLess = knowsLess(verdict)
+      synced.commitNow(({ meta }) => meta.set('generation', generation))
       if (knowLess) synced.commitNow(noteOlder)
       // After a crash a person may have put back a copy since the last start, which shows nowhere. What albums hold is
       // counted anew.
       else if (verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
-      const generation = begin(files, synced, witness)
+      // A migration has written the log.
+      if (verdict !== 'clean' || markOf(`${database}-wal`)) synced.begin()
       if (SAID[verdict]) say(`${database}: ${SAID[verdict]}`)
       opened = look()
       return {
         synced,
         knowLess,
         lostWork: replaced || isWorkLost(verdict, witness),
-        close: end => close(files, synced, generation, end),
+        // Where nothing was written, the witness is as true as it was.
+        close(end) {
+          if (isBegun || end === 'damaged') close(files, synced, isBegun ? generation : generation - 1, end)
+          else synced.close()
+        },
       }
     })
   } catch (error) {
@@ -162,16 +183,6 @@ export function recordsGaps(files: RecordFiles, synced: MetaReads): RecordsGap[]
 /** Whether the records are an older copy that nobody has opened yet, so no record says that the copy is older. */
 function isUnopened({ database, witness }: RecordFiles, synced: MetaReads): boolean {
   return judge(rememberedBy(synced), markOf(database), readWitness(witness)) === 'restored'
-}
-
-/** Counts an opening, first in the database and then in its witness: after a power cut only an older copy has the lower
- * count. */
-function begin(files: RecordFiles, synced: Synced, witness: Witness | null): number {
-  const generation = Math.max(synced.meta.get('generation') ?? 0, witness?.generation ?? 0) + 1
-  synced.commitNow(({ meta }) => meta.set('generation', generation))
-  const mark = writeWitness(files.witness, { generation, closed: null, unsettled: false, damaged: false })
-  synced.commitNow(({ meta }) => meta.set('witness', seenAs({ generation, mark })))
-  return generation
 }
 
 /** Device and inode of the records' files, which work does not change. Without the lock file another albumd could start. */

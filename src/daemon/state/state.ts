@@ -13,7 +13,7 @@ import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { shellWord } from '../../words/text.ts'
 import { type Claim, stateFiles } from './claim.ts'
-import { bootId, earlierRequests, endRequests, startRequests } from './last-process.ts'
+import { bootId, earlierRequests, endRequests } from './last-process.ts'
 import { openRecords } from './records.ts'
 
 /** An open state, locked for this process together with the mirrors' folders. */
@@ -52,7 +52,6 @@ export function openClaimed(
     synced.commitNow(tx => {
       tx.meta.set('base_url', config.host.base_url)
       if (records.lostWork) noteLost(tx, began)
-      startRequests(tx)
       noteBoot(tx, bootId(), began)
       noteSetClock(tx, systemClock.wall() - uptime() * 1000)
       tx.meta.set('pid', process.pid)

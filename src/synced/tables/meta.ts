@@ -173,15 +173,23 @@ const FACTS = {
 }
 
 type Key = keyof typeof FACTS
+
+/** What a process notes of itself, which the next may miss where this one has changed nothing else (see `openSynced`). */
+const NOTES: ReadonlySet<Key> = new Set<Key>([
+  ...(['pid', 'generation', 'boot', 'booted_at', 'running_ms', 'running_at', 'ledger_time'] as const),
+  ...(['wall_clock', 'pruned_at'] as const),
+])
+
 type Value<K extends Key> = (typeof FACTS)[K] extends Codec<infer T> ? T : never
 
 /** Reads and writes the facts, each with its own type. */
-export function openMeta({ kept, runByKey, value }: Statements) {
+export function openMeta({ kept, noteByKey, runByKey, value }: Statements) {
   const written = kept('meta', value<[key: Key], string | undefined>('SELECT value FROM meta WHERE key = ?'))
-  const set = runByKey<[key: Key, value: string]>(
-    'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-  )
-  const clear = runByKey<[key: Key]>('DELETE FROM meta WHERE key = ?')
+  const SET = 'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value'
+  const CLEAR = 'DELETE FROM meta WHERE key = ?'
+  const lasting = { set: runByKey<[Key, string]>(SET), clear: runByKey<[Key]>(CLEAR) }
+  const noted = { set: noteByKey<[Key, string]>(SET), clear: noteByKey<[Key]>(CLEAR) }
+  const writesOf = (key: Key) => (NOTES.has(key) ? noted : lasting)
   const codecOf = <K extends Key>(key: K) => FACTS[key] as unknown as Codec<Value<K>>
   const get = kept('meta', <K extends Key>(key: K): Value<K> | null => {
     const text = written(key)
@@ -193,9 +201,9 @@ export function openMeta({ kept, runByKey, value }: Statements) {
     writes: {
       set<K extends Key>(key: K, value: Value<K>): void {
         const text = codecOf(key).write(value)
-        if (written(key) !== text) set(key, text)
+        if (written(key) !== text) writesOf(key).set(key, text)
       },
-      clear,
+      clear: (key: Key) => writesOf(key).clear(key),
     },
   }
 }

@@ -27,14 +27,15 @@ export interface MirrorRow {
 }
 
 /** The mirrors that the state knows. When a mirror is taken out of the config, its records stay. */
-export function openMirrors({ all, get, kept, run }: Statements) {
+export function openMirrors({ all, get, kept, note, run }: Statements) {
   const byFolder = kept('mirrors', get<[folder: string], MirrorRow>('SELECT * FROM mirrors WHERE folder = ?'))
   const insert = run<[folder: string, album: string]>('INSERT INTO mirrors (folder, album) VALUES (?, ?)')
   const setAccept = run<[MirrorRow['accept'], id: number]>('UPDATE mirrors SET accept = ? WHERE id = ?')
-  const setGuard = run<[Reason | null, GuardCode | null, id: number]>(
-    'UPDATE mirrors SET guard = ?, guard_code = ? WHERE id = ?',
+  const setGuard = run<[{ id: number; guard: Reason | null; code: GuardCode | null }]>(
+    `UPDATE mirrors SET guard = @guard, guard_code = @code
+     WHERE id = @id AND (guard IS NOT @guard OR guard_code IS NOT @code)`,
   )
-  const setPhase = run<[MirrorRow['phase'], id: number]>('UPDATE mirrors SET phase = ? WHERE id = ?')
+  const setPhase = note<[MirrorRow['phase'], id: number]>('UPDATE mirrors SET phase = ? WHERE id = ?')
 
   return {
     reads: {
@@ -52,7 +53,8 @@ export function openMirrors({ all, get, kept, run }: Statements) {
       },
       /** Records device, inode and birthtime of the mirror's root. */
       trusted: run<[Identity & { id: number }]>(
-        'UPDATE mirrors SET dev = @dev, ino = @ino, birthtime = @birthtime WHERE id = @id',
+        `UPDATE mirrors SET dev = @dev, ino = @ino, birthtime = @birthtime
+         WHERE id = @id AND (dev IS NOT @dev OR ino IS NOT @ino OR birthtime IS NOT @birthtime)`,
       ),
       moved: run<[folder: string, id: number]>('UPDATE mirrors SET folder = ? WHERE id = ?'),
       manyNews: run<[many_news: MirrorRow['many_news'], id: number]>(
@@ -62,8 +64,9 @@ export function openMirrors({ all, get, kept, run }: Statements) {
       phase: (id: number, phase: MirrorRow['phase']) => setPhase(phase, id),
       /** Removes the guards of scans that were ended early, because the next process scans everything. */
       endScans: run<[]>(`UPDATE mirrors SET guard = NULL, guard_code = NULL WHERE guard_code = 'SCAN_ENDED'`),
-      endPhases: run<[]>('UPDATE mirrors SET phase = NULL'),
-      guard: (id: number, guard: Guard | null) => setGuard(guard?.reason ?? null, guard?.code ?? null, id),
+      endPhases: note<[]>('UPDATE mirrors SET phase = NULL'),
+      guard: (id: number, guard: Guard | null) =>
+        setGuard({ id, guard: guard?.reason ?? null, code: guard?.code ?? null }),
     },
   }
 }

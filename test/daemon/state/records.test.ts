@@ -17,6 +17,9 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openRecords, type Records } from '../../../src/daemon/state/records.ts'
+import { openDatabaseToRead } from '../../../src/synced/database.ts'
+import { openSynced } from '../../../src/synced/synced.ts'
+import { markOf, readWitness } from '../../../src/synced/witness.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 interface Place {
@@ -66,6 +69,11 @@ function filled(): Place {
   return at
 }
 
+/** A change that must last. */
+function change({ synced }: Records): void {
+  synced.commitNow(tx => tx.meta.set('upload_rate', (synced.meta.get('upload_rate') ?? 0) + 1))
+}
+
 /** Begins an upload, whose outcome is then in doubt. */
 function begin({ synced }: Records): void {
   synced.commitNow(tx => tx.journal.openAlbumCreation({ parent: null, name: 'Photos', since: 1, sent_at: 1 }))
@@ -105,6 +113,35 @@ describe('records', () => {
     killedWhile(at)
     expect(look(at)).toEqual({ ...asTheyWere, known: undefined })
     expect(at.said).toEqual([])
+  })
+
+  it('are left as they were, with their witness, by who changes nothing or is killed before the first change', () => {
+    const at = filled()
+    const marks = () => [at.files.database, at.files.witness].map(markOf)
+    const before = marks()
+    at.use(({ synced }) => {
+      synced.commitNow(tx => tx.meta.set('pid', 1))
+      expect(synced.meta.get('pid')).toBe(1)
+    })
+    killedWhile(at, "tx.meta.set('pid', 1)")
+    expect(at.names()).toEqual(['albumd.db', 'albumd.db-shm', 'albumd.db-wal', 'albumd.witness'])
+    at.use(({ synced }) => expect(synced.meta.get('pid')).toBeNull())
+    expect(marks()).toEqual(before)
+    expect(at.names()).toEqual(['albumd.db', 'albumd.witness'])
+  })
+
+  it('hold what was noted before the first change, once its promise resolves', async () => {
+    const at = filled()
+    const records = at.open()
+    const { synced } = records
+    synced.commitNow(tx => tx.meta.set('pid', 1))
+    const other = openSynced(openDatabaseToRead(at.files.database))
+    expect(other.meta.get('pid')).toBeNull()
+    await synced.commit(tx => tx.meta.set('upload_rate', 1))
+    const generation = synced.meta.get('generation')
+    expect([other.meta.get('pid'), other.meta.get('generation')]).toEqual([1, generation])
+    expect(readWitness(at.files.witness)).toMatchObject({ generation, closed: null })
+    records.close('clean')
   })
 
   it('that are new are opened without a line', () => {
@@ -164,7 +201,7 @@ describe('records that were restored', () => {
   ])('%s: it is said once, and what albums hold and people wanted is not known', (_, saved, restore) => {
     const at = filled()
     if (saved) copy(saved === 'folder' ? at.folder : at.files.database, backup(at))
-    if (saved) at.use()
+    if (saved) at.use(change)
     restore(at)
     expect(look(at)).toEqual(restored)
     expect(at.said).toEqual([expect.stringMatching(/albumd\.db: State was restored or changed by others/)])
@@ -312,11 +349,11 @@ describe('damaged records', () => {
 })
 
 /** Leaves the records as SIGKILL does: the write-ahead log stays, and its process has ended. */
-function killedWhile({ folder, files }: Place): void {
+function killedWhile({ folder, files }: Place, change = "tx.meta.set('upload_rate', 1)"): void {
   const script = `
     import { openRecords } from ${JSON.stringify(import.meta.resolve('../../../src/daemon/state/records.ts'))}
     const { synced } = openRecords(${JSON.stringify(files)}, line => { throw new Error(line) })
-    synced.commitNow(tx => tx.meta.set('pid', 1))
+    synced.commitNow(tx => ${change})
     process.kill(process.pid, 'SIGKILL')`
   try {
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder, stdio: 'pipe' })

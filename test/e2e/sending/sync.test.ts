@@ -1,6 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { stateFiles } from '../../../src/daemon/state/claim.ts'
+import { markOf } from '../../../src/synced/witness.ts'
 import { png } from '../../pictures.ts'
 import { startAlbumd } from '../stage/process.ts'
 import { runProgram, setStage, sha256 } from '../stage/stage.ts'
@@ -46,6 +49,19 @@ describe('sync', () => {
     const status = await stage.json('status')
     expect(status.mirrors[0]).toMatchObject({ files: 17, synced: 17, failed: 0, left_out: { format: 1 } })
     expect(await stage.delivered()).toEqual(expected)
+  })
+
+  it('writes nothing where there is nothing to do', async () => {
+    const stage = await setStage({ pictures: { 'a.png': red } })
+    const { database, witness } = stateFiles(join(stage.home, 'state'))
+    const writesNothing = async () => {
+      const marks = () => [database, witness].map(markOf)
+      const before = marks()
+      expect(await stage.pass()).toMatchObject({ exit_code: 0, uploaded: 0 })
+      return isDeepStrictEqual(marks(), before)
+    }
+    // A folder that has just changed is looked at once more.
+    await expect.poll(writesNothing, { timeout: 20_000 }).toBe(true)
   })
 
   it('makes good what was added, changed, moved and deleted while it was not running', async () => {

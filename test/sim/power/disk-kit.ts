@@ -7,6 +7,7 @@ import { makeFolder } from '../../../src/local/make-folder.ts'
 import { type Db, openDatabase } from '../../../src/synced/database.ts'
 import { type Lock, lockState } from '../../../src/synced/lock.ts'
 import { openSynced, type Synced } from '../../../src/synced/synced.ts'
+import { readWitness } from '../../../src/synced/witness.ts'
 import type { StateKit } from '../engine/state-kit.ts'
 import type { Life } from '../engine/virtual-clock.ts'
 import { Random } from '../histories/random.ts'
@@ -196,6 +197,7 @@ export class DiskKit implements StateKit {
     const lock = lockState(files.lock)
     let db: Db | null = null
     this.#life = life
+    const before = this.#generations.at(-1)!.generation
     const records = openRecords(files, this.#report, {
       open: (opened, options) => {
         db = opened
@@ -204,6 +206,11 @@ export class DiskKit implements StateKit {
         opened.pragma(`journal_size_limit = ${this.#random.pick([8192, 16 * 2 ** 20])}`)
         return openSynced(opened, {
           ...options,
+          begun: () => {
+            options?.begun?.()
+            const { generation } = readWitness(files.witness)!
+            if (!life?.dead) this.#generations.push({ generation, at: this.#ops() })
+          },
           schedule: flush => this.#schedule(flush),
           syncLog: log => this.#syncLog(log),
         })
@@ -211,10 +218,8 @@ export class DiskKit implements StateKit {
     })
     this.#opened = { records, db: db!, lock }
     const generation = records.synced.meta.get('generation') ?? 0
-    const before = this.#generations.at(-1)!.generation
     if (generation <= before)
       this.#report(`the records are older than they were: opened ${generation} times, and ${before} before`)
-    this.#generations.push({ generation, at: this.#ops() })
   }
 
   #schedule(flush: () => void): void {
