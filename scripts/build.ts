@@ -26,12 +26,15 @@ const UNDICI: Plugin = {
   },
 }
 
-/** Only the compiled part of better-sqlite3 stays where it is. Its own code finds that part beside itself. */
+/** Only the compiled part of better-sqlite3 stays where it is. Its own code finds that part beside itself, and here as Node
+ * would find the package, but for its package.json, which takes longer to read than the part to load. */
 const SQLITE: Plugin = {
   name: 'better-sqlite3 without its compiled part',
   transform(code, id) {
     if (!/better-sqlite3.lib.binding\.js$/.test(id)) return null
-    return code.replaceAll('__dirname', "path.dirname(require.resolve('better-sqlite3'))")
+    const beside =
+      "require.resolve.paths('better-sqlite3').map(at => at + '/better-sqlite3/lib').find(fs.existsSync)"
+    return code.replaceAll('__dirname', beside)
   },
 }
 
@@ -50,6 +53,14 @@ const LATE: Plugin = {
           .replace(line, () => `const ${name} = { get late() { return (this.loaded ??= ${loaded}) } };`),
       code,
     ),
+}
+
+/** What so many of the parts that are loaded when they are needed share is one file. With fewer, a short command reads
+ * what it does not need; with more, Node takes longer to find the files than to read them. */
+const SHARED = {
+  name: 'common',
+  test: /\/src\/(?!cli\/albumd|daemon\/package|local\/scan-worker)/,
+  minShareCount: 14,
 }
 
 /** V8 holds a file of ASCII alone in half the memory. */
@@ -86,11 +97,12 @@ export async function build(): Promise<void> {
     treeshake: { moduleSideEffects: (id, external) => external || !id.startsWith(join(ROOT, 'src')) },
     plugins: [UNDICI, SQLITE, LATE, ASCII],
     // Bottleneck hides from bundlers what only those need who have a Redis. yargs can extend configs, which nobody asks for.
-    checks: { eval: false, emptyImportMeta: false },
+    checks: { eval: false, emptyImportMeta: false, ineffectiveDynamicImport: false },
   })
   await bundle.write({
     dir: 'dist/cli',
     format: 'cjs',
+    codeSplitting: { groups: [SHARED] },
     chunkFileNames: '[name]-[hash].js',
     // Node reads the whole of a file. The licences of packages stay.
     comments: { legal: true, annotation: false, jsdoc: false },
