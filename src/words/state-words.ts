@@ -139,8 +139,7 @@ export const STATE_WORDS = {
     return `${count(pictures, 'picture')}: ${inDigits(today)} today in ${now}, the rest ${begins}${daily}`
   },
   rest_is_reserve: 'the rest is kept for new pictures',
-  links_what_is_there:
-    'the records may lack what the host holds, and what is there already is linked, not uploaded',
+  links_what_is_there: 'what the host holds already is linked, not uploaded',
   pictures_wait: 'still to be uploaded, {pictures} ({why:inner}){why:remedy_of}',
   uncertain_before: ({ pictures }: { pictures: number }) =>
     `of ${count(pictures, 'upload')} nobody knows whether ${pictures === 1 ? 'it' : 'they'} arrived, and the next pass asks the host first`,

@@ -30,6 +30,17 @@ describe('a time that a person writes', () => {
     expect(read('2026-11-20T18:00+08')).toBe('2026-11-20T10:00:00.000Z')
   })
 
+  it('is the last time that it was so late', () => {
+    inZone('Asia/Shanghai')
+    expect(read('18:00')).toBe('2026-11-24T10:00:00.000Z')
+    expect(read('20:00')).toBe('2026-11-24T12:00:00.000Z')
+    expect(read('20:00:01')).toBe('2026-11-23T12:00:01.000Z')
+    expect(read('9:05')).toBe('2026-11-24T01:05:00.000Z')
+    inZone('Europe/Berlin')
+    const afterShortDay = Date.parse('2026-03-29T22:30:00Z')
+    expect(parseMoment('--at', '18:00', afterShortDay)).toBe(Date.parse('2026-03-29T16:00:00Z'))
+  })
+
   it('is as long after it in an hour that the clocks skip', () => {
     inZone('Europe/Berlin')
     expect(read('2026-03-29 01:30')).toBe('2026-03-29T00:30:00.000Z')
@@ -55,7 +66,9 @@ describe('a time that a person writes', () => {
     ['', "--at '' is no time"],
     ['0001-01-01', 'is no time'],
     ['9999999999999999d', 'is no time'],
-    ['18:00', '1h30m, 2d, 2w'],
+    ['24:00', '1h30m, 2d, 2w'],
+    ['18', 'is no time'],
+    ['18:00Z', 'is no time'],
     ['1y', '"2026-11-20 18:00"'],
     ['2026-11-24T12:00:01Z', 'has not come yet'],
   ])('is refused as %s', (text, why) => {

@@ -36,7 +36,7 @@ export const restoreCommand = configCommand(
         ),
         deleted: flag('Also pictures that were deleted here and whose image is still on the host'),
         at: valued(
-          'The pictures as they were then: so long ago (2d, 90m), at the beginning of a day (2026-11-20), or at a time ("2026-11-20 18:00", ISO 8601)',
+          'The pictures as they were then: so long ago (2d, 90m), at the beginning of a day (2026-11-20), or at a time (18:00, "2026-11-20 18:00", ISO 8601)',
         ),
         'from-host': flag(
           'All that the host lists, in a folder for each album; needs the key, and no state; stop albumd run first',

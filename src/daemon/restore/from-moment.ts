@@ -27,10 +27,12 @@ import { type RecordsGap, recordsGaps } from '../state/records.ts'
 import { reading } from '../state/state.ts'
 import {
   foldersFor,
+  nothingRecorded,
   type RestoreRequest,
   recordedPictures,
   unknownTo,
   type WantedPicture,
+  WITHOUT_RECORDS,
 } from './from-records.ts'
 import { fillFolder, type RestoreEvent, type RestoreReport } from './restore.ts'
 import { begunMoment, refuseTarget, type TargetFolder } from './target-folder.ts'
@@ -115,11 +117,14 @@ async function wantedThen(
   if (!place) refuseLinkOut(config, resolve(folder))
   const request = { folder, mirrors: place ? [place.mirror] : mirrors, at: at.given }
   const rows = request.mirrors.flatMap(mirror => synced.mirrors.of(mirror) ?? [])
+  const first = firstRecorded(synced)
+  const [row] = rows
+  if (!row || first === null) throw nothingRecorded(config, request.mirrors)
   // A wrong folder is told whatever the time is.
-  if (place) refuseDoubt(synced, rows[0], place)
+  if (place) refuseDoubt(synced, row, place)
   else await refuseTarget(config, request)
   const moment = (await begunMoment(config, request)) ?? at.moment
-  refuseUnknown(synced, moment)
+  refuseUnknown(synced, first, moment)
   return { place, mirrors: request.mirrors, rows, ids: rows.map(({ id }) => id), moment }
 }
 
@@ -156,19 +161,17 @@ function cameLater(synced: Synced, rows: readonly MirrorRow[], top: string, mome
   return later
 }
 
-function refuseUnknown(synced: Synced, moment: number): void {
-  const first = firstRecorded(synced)
-  if (first !== null && first <= ledgerTime(synced, moment)) return
-  const since =
-    first === null
-      ? 'Nothing is recorded yet'
-      : `The first picture was recorded at ${localTimeFrom(wallTime(synced, first))}`
-  throw new NotPossible(`Nothing was recorded at ${localTime(moment)}. ${since}`)
+function refuseUnknown(synced: Synced, first: Millis, moment: number): void {
+  if (first <= ledgerTime(synced, moment)) return
+  const since = localTimeFrom(wallTime(synced, first))
+  throw new NotPossible(
+    `Nothing was recorded at ${localTime(moment)}. The first picture was recorded at ${since}. ${WITHOUT_RECORDS}`,
+  )
 }
 
 /** Throws where the mirror's folder may not be what it was: the pictures would be written to another disk. */
-function refuseDoubt(synced: Synced, row: MirrorRow | undefined, { mirror, path }: PlaceInMirror): void {
-  const doubt = row ? whyInDoubt(synced, row, path) : because('root_missing', { folder: mirror })
+function refuseDoubt(synced: Synced, row: MirrorRow, { path }: PlaceInMirror): void {
+  const doubt = whyInDoubt(synced, row, path)
   if (doubt)
     throw new NotPossible(
       `Nothing is restored into a folder in doubt: ${inWords(doubt)}. Or name an empty folder elsewhere`,

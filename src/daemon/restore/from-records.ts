@@ -33,6 +33,13 @@ export interface RestoreRequest {
   recordGiven: RecordGiven
 }
 
+export const WITHOUT_RECORDS =
+  'Check state_dir, or fetch what the host lists: albumd restore FOLDER --from-host'
+
+export function nothingRecorded({ state_dir }: Config, mirrors: readonly string[]): NotPossible {
+  return new NotPossible(`Nothing is recorded of ${mirrors.join(', ')} in ${state_dir}. ${WITHOUT_RECORDS}`)
+}
+
 /** Fills an empty folder with the mirrors' pictures, or goes on where an earlier run ended. Needs no API key, and may run
  * beside a daemon. Throws NotPossible, LockedError and StateError. */
 export function restoreMirrors(
@@ -45,10 +52,7 @@ export function restoreMirrors(
   return reading(config, async synced => {
     const rows = mirrors.flatMap(folder => synced.mirrors.of(folder) ?? [])
     // Without this error an empty folder would look like a success.
-    if (!rows.some(({ id }) => synced.files.anyOfMirror(id)))
-      throw new NotPossible(
-        `Nothing is recorded of ${mirrors.join(', ')} in ${config.state_dir}. Check state_dir, or fetch what the host lists: albumd restore FOLDER --from-host`,
-      )
+    if (!rows.some(({ id }) => synced.files.anyOfMirror(id))) throw nothingRecorded(config, mirrors)
     const open = () =>
       recordedPictures(synced, () => newestVersions(synced, rows, foldersFor(mirrors), deleted), {
         code: 'NOT_ON_HOST',

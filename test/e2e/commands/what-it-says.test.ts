@@ -156,7 +156,7 @@ describe('sync --dry-run', () => {
     expect(await stage.pass()).toMatchObject({ uploaded: 1 })
     loseState(stage)
     copyFileSync(copy, join(stage.home, 'state/albumd.db'))
-    const older = 'what is there already is linked, not uploaded\n'
+    const older = 'already is linked, not uploaded\n'
     expect((await stage.here('sync', '--dry-run')).out).toContain(older)
     loseState(stage)
     const { out, err } = await stage.here('sync', '--dry-run')
@@ -222,6 +222,19 @@ describe('a lost state', () => {
     expect(first.err).toContain('State is gone')
     expect(first.err).toContain('Nothing is recorded yet')
     expect(await stage.json('audit')).toMatchObject({ complete: false, albums: 0 })
+  })
+
+  it('is told by a restore to an earlier moment, which names what the host lists as the way', async () => {
+    const stage = await mirrored()
+    loseState(stage)
+    const refused = async (folder: string) => {
+      const { code, err } = await stage.here('restore', folder, '--at', '1h')
+      expect([code, err]).toEqual([2, expect.stringContaining('restore FOLDER --from-host')])
+      expect(err).not.toContain('is not there')
+    }
+    for (const folder of [stage.pictures, join(stage.home, 'back')]) await refused(folder)
+    await stage.here('sync')
+    for (const folder of [stage.pictures, join(stage.home, 'back')]) await refused(folder)
   })
 
   it('does not say to run adopt while it runs, of a state that is new', async () => {
