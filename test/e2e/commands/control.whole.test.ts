@@ -219,7 +219,7 @@ describe('SIGHUP', () => {
     await stage.here('sync')
     expect(await stage.json('status')).toMatchObject({ config_refused: null, config_needs_stop: false })
     // The key is the same, so what the host was asked before is not forgotten.
-    expect((await stage.here('doctor')).out).not.toContain('has not asked the host')
+    expect((await stage.here('doctor', '--all')).out).not.toContain('has not asked the host')
     expect(await daemon.stop()).toBe(0)
   })
 

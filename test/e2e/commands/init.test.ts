@@ -40,7 +40,7 @@ describe('init without a terminal', () => {
     // As in /etc/albumd, where the config does not name the key's file.
     writeFileSync(config(stage), text.replace('  api_key_file:', '  #api_key_file:'))
     expect(await stage.here('sync', '--config', config(stage))).toMatchObject({ code: 0 })
-    expect(await stage.here('doctor', '--config', config(stage))).toMatchObject({
+    expect(await stage.here('doctor', '--all', '--config', config(stage))).toMatchObject({
       out: expect.stringContaining('the host accepts it'),
     })
   })

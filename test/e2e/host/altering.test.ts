@@ -26,8 +26,8 @@ it.each([
     const env = { ALBUMD_API_KEY: stage.key, STATE_DIRECTORY: join(stage.home, 'state') }
     const out = expect.stringContaining(`JPEG ${delivery}`)
     expect(await runHere(init, stage.home, env)).toMatchObject({ code: 0, out })
-    for (const command of ['status', 'doctor'])
-      expect(await stage.here(command, '--config', stage.config)).toMatchObject({ out })
+    for (const [command, ...options] of [['status'], ['doctor', '--all']] as const)
+      expect(await stage.here(command, ...options, '--config', stage.config)).toMatchObject({ out })
     const before = await stage.paths()
     rmSync(join(stage.home, 'state'), { recursive: true })
     await stage.pass()
