@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { InferredOptionTypes } from 'yargs'
+import { findConfig } from '../../config/config-file.ts'
 import { keyFileBeside, xdgFolder } from '../../config/paths.ts'
+import { orNull } from '../../daemon/or-null.ts'
 import { PLANS } from '../../protocol/limits.ts'
-import { alteredInWords, printable } from '../../words/text.ts'
+import { alteredInWords, printable, shellWord } from '../../words/text.ts'
 import type { Draft } from '../init/draft.ts'
 import { command, valued } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
@@ -60,11 +62,10 @@ export const initCommand = command(
       throw new Problem('--album is given more often than --folder. Give one for each folder')
     const { Asker } = await import('../terminal/asker.ts')
     const { loadConfig } = await import('../../config/load-config.ts')
-    const { orNull } = await import('../../daemon/or-null.ts')
     const { readState } = await import('../../daemon/state/state.ts')
     const { agreeOnHost, agreeOnKey, agreeOnMirrors } = await import('../init/answers.ts')
     const asker = new Asker(process.stdin, process.stdout)
-    if (asker.person) printLine('Ctrl-C ends this; nothing is written before the end.\n')
+    if (asker.person) asker.say('Ctrl-C ends this; nothing is written before the end.\n')
     else refuseMissing(args)
     // An earlier config may have left its state.
     const knownOfHost = () =>
@@ -86,9 +87,10 @@ export const initCommand = command(
       const keyFile = key === null ? null : keyFileBeside(file)
       if (keyFile && !isOfSystem) draft.host.api_key_file = relative(dirname(file), keyFile)
       writeConfig(draft, key, isOfSystem ? 0o644 : 0o600)
-      printLine(epilogue(file, keyFile, keyFile !== null && isOfSystem))
+      asker.say(whatIsWritten(file, keyFile))
+      for (const line of whatNext(file, keyFile !== null && isOfSystem)) printLine(line)
       const altered = knownOfHost()
-      if (altered) printLine(`\nThis host delivers ${altered}.`)
+      if (altered) asker.say(`\nThis host delivers ${altered}.`)
       return EXIT.inSync
     } finally {
       asker.close()
@@ -115,26 +117,36 @@ function targetOf(flag: string | undefined): string {
   return join(folder, 'albumd', 'config.yaml')
 }
 
-/** `handedIn`: the service gets the key from systemd. Only root can read the key's file, and the service could not use the
- * state that root's `albumd run` makes. `program`: the name to call albumd by. */
-export function epilogue(file: string, keyFile: string | null, handedIn: boolean, program = PROGRAM): string {
-  const at = printable(file)
-  const service = installs(file, program)
+function whatIsWritten(file: string, keyFile: string | null): string {
   return [
     '',
-    `wrote ${at}, where every other setting stands with what it is for`,
+    `wrote ${printable(file)}, which explains every other setting`,
     ...(keyFile ? [`wrote ${printable(keyFile)}, the key, readable by you alone`] : []),
     '',
     'Delivery addresses are public: whoever has one sees the picture, without the key.',
     'Pictures go as they are, with their metadata: the places where they were taken, the camera, the time.',
     '',
-    `see what it would do    ${program} sync --dry-run --config ${at}`,
-    `look for trouble        ${program} doctor --config ${at}`,
-    ...(handedIn ? [] : [`keep it mirrored        ${program} run --config ${at}`]),
+  ].join('\n')
+}
+
+/** `handedIn`: the service gets the key from systemd. Only root can read the key's file, and the service could not use the
+ * state that root's `albumd run` makes. `program`: the name to call albumd by. */
+export function whatNext(file: string, handedIn: boolean, program = PROGRAM): string[] {
+  const flag = isFound(file) ? '' : ` --config ${printable(shellWord(file))}`
+  const service = installs(file, program)
+  return [
+    `see what it would do    ${program} sync --dry-run${flag}`,
+    `look for trouble        ${program} doctor${flag}`,
+    ...(handedIn ? [] : [`keep it mirrored        ${program} run${flag}`]),
     ...(service === null
       ? []
       : [`${handedIn ? 'keep it mirrored    ' : 'have systemd do that'}    ${service}`]),
-  ].join('\n')
+  ]
+}
+
+/** Whether commands find the config without being told where it is. */
+function isFound(file: string): boolean {
+  return orNull(() => resolve(findConfig(process.env, process.cwd()))) === file
 }
 
 function installs(file: string, program: string): string | null {

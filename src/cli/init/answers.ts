@@ -155,7 +155,7 @@ export async function agreeOnMirrors(
     const folder = absolute(answer)
     const album = await asker.ask({
       option: 'album',
-      words: 'Its album on the host, slash-separated where it lies in others',
+      words: 'Its album on the host, such as Photos or Photos/2026',
       given: albums[at],
       fallback: albumNameOf(basename(folder)),
       check: album => faultAt({ folder, album }, 'album'),
@@ -166,7 +166,7 @@ export async function agreeOnMirrors(
   const answer = await asker.ask({
     option: 'deletions',
     words:
-      'When many pictures are deleted or changed here at once, how long do their old images stay on the host, so that you can still say no (a time such as 7d), or does every image stay for good (keep: a backup)?',
+      'How long do old images stay when many pictures are deleted or changed at once (such as 7d; keep: all images stay for good)',
     given: deletions,
     fallback: DEFAULT_MANY,
     check: word =>

@@ -1,7 +1,19 @@
 import { createInterface, type Interface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import stringWidth from 'string-width'
 import { printable } from '../../words/text.ts'
 import { Problem } from '../problem.ts'
+
+/** The text in lines between words. A word that is longer than the width is left whole, so that people can copy it. */
+export function wrapped(text: string, width = Number.POSITIVE_INFINITY): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : word
+    if (lines.length > 0 && stringWidth(longer) <= width) lines.splice(-1, 1, longer)
+    else lines.push(word)
+  }
+  return lines
+}
 
 export interface Question {
   option: string
@@ -53,8 +65,11 @@ export class Asker {
     }
     if (!this.#lines)
       throw new Problem(`--${option} is needed where nobody can be asked. See albumd init --help`)
-    const prompt = `${words}${fallback === undefined ? '' : ` [${printable(fallback)}]`}: `
+    const lines = this.#inLines(`${words}${fallback === undefined ? '' : ` [${printable(fallback)}]`}:`)
+    // A line of its own for each but the last, because a person may type behind the last.
+    const prompt = `${lines.pop()} `
     for (;;) {
+      for (const line of lines) this.#out.write(`${line}\n`)
       const typed = (await this.#typed(this.#lines, prompt, secret)) || fallback
       const fault = typed === undefined ? 'an answer is needed' : await check(typed)
       if (fault === null) return typed!
@@ -62,8 +77,18 @@ export class Asker {
     }
   }
 
-  tell(line: string): void {
-    this.#out.write(`  ${printable(line)}\n`)
+  tell(said: string): void {
+    for (const line of this.#inLines(printable(said), 2)) this.#out.write(`  ${line}\n`)
+  }
+
+  /** Text that stands for itself. A line break in it stays. */
+  say(text: string): void {
+    for (const line of text.split('\n').flatMap(each => this.#inLines(each))) this.#out.write(`${line}\n`)
+  }
+
+  /** A terminal of no columns says 0. */
+  #inLines(text: string, indent = 0): string[] {
+    return wrapped(text, this.#out.columns ? this.#out.columns - indent : undefined)
   }
 
   close(): void {
