@@ -6,7 +6,7 @@ import { deleted } from './images.ts'
 export type AlbumOrigin = 'listed' | 'made'
 
 /** Records that the host has an album of this name in `parent` (null is the root), and closes an open intent to create it.
- * `monotonic`: milliseconds since the machine started. Answers the album's record. */
+ * `monotonic`: milliseconds since the machine started. Returns the album's record. */
 export function albumFound(
   tx: Tx,
   { parent, name, remoteId }: { parent: number | null; name: string; remoteId: string },
@@ -27,12 +27,12 @@ export function albumFound(
   return tx.albums.byId(album.id)!
 }
 
-/** An album that a walk has shown, without a record. Where one of its name is recorded, the id is appended to its name. */
+/** Records an album that a walk has shown. Where another of its name is recorded, the id is appended to its name. */
 export function albumListed(tx: Tx, parent: number | null, name: string, remoteId: string): AlbumRow {
   return tx.albums.put(parent, tx.albums.named(parent, name) ? `${name}\0${remoteId}` : name, remoteId, false)
 }
 
-/** The host has taken an upload or another album into the album, so the host knows the album. */
+/** The host has taken an upload or another album into this album, so it knows the album. */
 export function albumUsed(tx: Tx, album: number): void {
   tx.albums.used(album)
 }
@@ -40,7 +40,7 @@ export function albumUsed(tx: Tx, album: number): void {
 /** The host did not know the album's id, so the album is looked for again. */
 export function albumInDoubt(tx: Tx, remoteId: string): void {
   tx.albums.doubt(remoteId)
-  // Then uploads that name no album go somewhere else.
+  // Uploads that name no album go into the default album, so that is looked for again too.
   if (tx.meta.get('default_album') === remoteId) tx.meta.clear('default_album')
 }
 

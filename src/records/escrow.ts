@@ -15,7 +15,6 @@ export interface RunMoment {
   running: number
 }
 
-/** The moment at which something is recorded. */
 export interface Moment extends RunMoment {
   /** The grace: how long an image waits in escrow, in milliseconds of running time. */
   graceMs: number
@@ -31,8 +30,8 @@ export function recordRunning(tx: Tx, { now, running }: RunMoment): void {
   ledgerNow(tx, now)
 }
 
-/** Puts an image into escrow, or begins its grace again, but what is held, unproved or approved stays so. One that is kept
- * for good does not enter, because its deletion would be announced and never happen. */
+/** Puts an image into escrow, or begins its grace again. An entry that is held, unproved or approved stays so. An image that is
+ * kept for good does not enter, because its deletion would be announced and never happen. */
 export function enterEscrow(
   tx: Tx,
   { image, mirror, path, reason }: Location & Pick<EscrowRow, 'image' | 'reason'>,
@@ -45,11 +44,11 @@ export function enterEscrow(
   recordRunning(tx, moment)
 }
 
-/** When an image is due that entered escrow without a grace. */
+/** The `due_at` of an image that entered escrow without a grace. */
 const WITHOUT_GRACE = 0
 
-/** How far the grace of an image is that waits for no person. `none`: the image has no grace: a `sync` deletes it at its end,
- * and a daemon that begins gives it the daemon's grace. `clock`: the same, but as one of many it waits by the clock. */
+/** How far an image's grace is. none: it has none: a `sync` deletes it at its end, a daemon gives it the daemon's grace. clock:
+ * it has none, and waits by the wall clock as one of many. over: it waits no longer, or only for a person. */
 export type Grace = 'none' | 'runs' | 'clock' | 'over'
 
 /** `running`: running time in milliseconds. `now`: the wall clock. */
@@ -64,7 +63,7 @@ export function graceOf(
   return postponed === 0 ? 'none' : 'over'
 }
 
-/** A daemon begins. What a command left without a grace gets the daemon's, of few or of many. What is over stays over. */
+/** A daemon gives its grace, of few or of many, to what a command left without one. A grace that is over stays over. */
 export function givenGrace(
   tx: Tx,
   { running, graceMs, graceManyMs }: { running: number; graceMs: number; graceManyMs: number },
@@ -77,7 +76,7 @@ export function isKept({ images }: Records, image: number): boolean {
   return images.byId(image)?.kept === 1
 }
 
-/** A newer image replaces this one, which is kept for good when the mirror keeps images, and else enters escrow. */
+/** A newer image replaces this one. This one is kept for good when the mirror keeps images, and else enters escrow. */
 export function superseded(
   tx: Tx,
   image: number,
@@ -122,7 +121,7 @@ export function delayed(tx: Tx, wait: ManyWait, isNews: boolean): number {
   return n
 }
 
-/** What has moved meanwhile is not lost, so it is neither held nor one of many. It gets the grace of few. */
+/** Pictures that have moved meanwhile are not lost: their images are neither held nor of many, and get the grace of few. */
 export function released(
   tx: Tx,
   mirror: number,
@@ -151,7 +150,7 @@ export function kept(tx: Tx, images: readonly number[], now: Millis): void {
   }
 }
 
-/** The same for a picture of which no scan has found yet that it is gone: the next scan makes its file kept. */
+/** Like `kept`, for a picture of which no scan has found yet that it is gone. The next scan makes its file kept. */
 export function keptAhead(tx: Tx, { image, ...file }: FileKey & { image: number }, now: number): void {
   tx.history.ofFile(file, { at: now, event: 'kept', detail: because('image_kept') })
   tx.images.keep(image)
@@ -164,17 +163,17 @@ export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: Reason, 
   stayed(tx, entry.image, why, now)
 }
 
-/** A person wants deletions that the host has refused to be tried again at once. `running`: in milliseconds. */
+/** A person wants deletions that the host has refused to be tried at once. `running`: running time in milliseconds. */
 export function hurried(tx: Tx, running: number): void {
   tx.escrow.hurry(running)
 }
 
-/** The image's bytes can't be compared, so a person must approve. At `dueAt`, a running time, albumd tries again. */
+/** The image's bytes can't be compared, so a person must approve its deletion. `dueAt`: the running time of the next try. */
 export function unproved(tx: Tx, image: number, dueAt: number): void {
   tx.escrow.unproved({ image, due_at: dueAt })
 }
 
-/** Counts a deletion for the hold, before the image's record is removed. `running`: in milliseconds. */
+/** Counts a deletion for the hold, before the image's record is removed. `running`: running time in milliseconds. */
 export function countDeletion(tx: Tx, { image }: EscrowRow, running: number): void {
   tx.escrow.record({ at: running, image })
 }

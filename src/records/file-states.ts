@@ -6,7 +6,7 @@ import { ledgerNow } from './ledger-time.ts'
 /** 'none': the file has no record. */
 type State = FileState | 'none'
 
-/** Every transition of a file's record, as ARCHITECTURE.md lists it. Only a bug asks `writeFile` for another, which throws. */
+/** Every transition of a file's record, as ARCHITECTURE.md lists them. `writeFile` throws at any other, which is a bug. */
 export const FILE_TRANSITIONS = {
   changed: {
     pending: ['none', 'pending', 'synced', 'linked', 'uncertain', 'failed', 'gone', 'kept', 'hidden'],

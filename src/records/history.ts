@@ -6,7 +6,7 @@ import { because, codeOf, type Reason, WHY_IN_ESCROW } from '../words/reasons.ts
 import { type Deletions, isKept } from './escrow.ts'
 import { movedTo } from './moves.ts'
 
-/** A scan found a file changed, missing or left out: its state is `state` now. */
+/** Notes that a scan found a file changed, missing or left out. `state`: its state now. */
 export function noteChange(
   { history }: Tx,
   location: Location,
@@ -15,17 +15,17 @@ export function noteChange(
   now: number,
 ): void {
   const event = CHANGE_EVENT[state] ?? 'changed'
-  // A program that saves a picture in place empties the file first. That is one change, and needs no row of its own.
+  // A program that saves a picture in place empties the file first. That counts as one change, so the row `left_out` is removed.
   if (event === 'changed')
     history.takeBack({ ...location, detail: because('left_out'), since: now - SAVE_MS })
-  // No row for a new picture, because its upload writes one, and none for a file that was only touched.
+  // A new picture gets no row, because its upload writes one. A file that was only touched gets none either.
   const code = codeOf(reason)
   if (event === 'changed' && (code === 'new' || code === 'touched')) return
   const detail = code === 'gone_unsent' && wasLost(history, location) ? because('gone_after_lost') : reason
   history.add(location, { at: now, event, detail })
 }
 
-/** Whether the last image of this path's picture went from the host without albumd. */
+/** Whether the last image of this path's picture left the host without albumd. */
 function wasLost({ of }: Tx['history'], location: Location): boolean {
   return of(location).findLast(({ event }) => event === 'lost' || event === 'gone')?.event === 'lost'
 }
@@ -55,7 +55,7 @@ export function noteImage(
 ): void {
   const { history, escrow } = tx
   const location = { mirror, path }
-  // The history gets no row for a file that was only touched and still has its old bytes.
+  // A file that was only touched and still has its old bytes gets no row.
   if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
   const replaced = file.image !== null && file.image !== image.id
   const from = isNew && !replaced ? escrow.pathOfBytes(image) : undefined

@@ -6,7 +6,7 @@ import { noteDeleted } from './history.ts'
 import { ledgerNow } from './ledger-time.ts'
 import { bytesGivenUp, bytesHeld, isAtPath, locationOf, versionEnded } from './versions.ts'
 
-/** The host holds this image. A host may give equal bytes the same id, also after an audit found it gone. */
+/** The host holds this image. A host may give equal bytes the same id again, even after an audit found the image gone. */
 export function held(tx: Tx, image: Parameters<Tx['images']['put']>[0]): ImageRow {
   const row = tx.images.put(image)
   bytesHeld(tx, row.hash)
@@ -23,7 +23,7 @@ export function deleted(tx: Tx, image: ImageRow, now: number): void {
 
 /** The host does not hold the image any more, and albumd did not delete it. */
 export function lost(tx: Tx, image: ImageRow, now: number): void {
-  // The record of a picture that is gone goes too. So the history keeps what became of its image.
+  // The record of a picture that is gone is removed too. So the history keeps what became of its image.
   for (const file of tx.files.onImage(image.id))
     if (file.state === 'gone' || file.state === 'kept')
       tx.history.ofFile(file, { at: now, event: 'lost', detail: because('image_not_found') })
@@ -33,12 +33,12 @@ export function lost(tx: Tx, image: ImageRow, now: number): void {
 /** The image has other bytes than the file that was linked to it, so it is not this file's image. */
 export function refuted(tx: Tx, image: ImageRow, now: number): void {
   tx.refuted.put(image.remote_id, image.hash)
-  // The record of a picture that is gone goes too. So the history keeps why an image of its name stays.
+  // The record of a picture that is gone is removed too. So the history keeps why an image of its name stays.
   tx.history.ofImage(image.id, { at: now, event: 'kept', detail: because('bytes_differ') })
   unrecord(tx, image, now, because('image_refuted'), false)
 }
 
-/** The host has put another version of the picture into the image, which keeps its id. The version before is gone. */
+/** The host has put another version of the picture into the image, which keeps its id. The old version is gone there. */
 export function replaced(tx: Tx, image: ImageRow, now: number): void {
   unrecord(tx, image, now, because('image_refuted'))
 }
@@ -52,10 +52,10 @@ export function proved(tx: Tx, { id }: ImageRow, bytes: Bytes, cdnUrl: string): 
       writeFile(tx, 'proved', file.state, { ...file, state: 'synced', since: null })
 }
 
-/** What a restore gets of an image, in other bytes than the host was sent. */
+/** Bytes that a restore gets of an image, and that differ from what the host was sent. */
 export type Restored = Altered & { remote_id: string }
 
-/** A restore is about to write these. From now on a file with these bytes is the image's picture. */
+/** A restore is about to write these bytes. From now on, a file with them counts as the image's picture. */
 export function given(tx: Tx, restored: readonly Restored[]): void {
   for (const { remote_id, ...bytes } of restored) {
     const image = tx.images.byRemoteId(remote_id)
@@ -63,18 +63,18 @@ export function given(tx: Tx, restored: readonly Restored[]): void {
   }
 }
 
-/** The host lists the image in `album` (null is the root), so this album is recorded. */
+/** The host lists the image in this album. Null is the root. */
 export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): void {
   tx.images.moved({ id: image.id, album })
 }
 
-/** The host lists the image so, and has altered what it was sent. `listed`: see `ImageRow`. */
+/** The host has altered what it was sent, and lists the image like this. `listed`: as in `ImageRow`. */
 export function listedAltered(tx: Tx, image: { id: number; listed: string }): void {
   tx.images.listed(image)
 }
 
-/** Removes the image's record and what names it. A synced or linked file is sent again, the record of a gone or kept one goes,
- * any other keeps its state. `wasVersion`: the image had the bytes of a version of its files. */
+/** Removes the image's record and what names it. A synced or linked file is sent again. The record of a gone or kept file is
+ * removed. Any other file keeps its state. `wasVersion`: the image had the bytes of a version of its files. */
 function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason, wasVersion = true): void {
   for (const file of tx.files.onImage(image.id)) {
     const { state } = file

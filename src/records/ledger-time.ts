@@ -2,16 +2,14 @@ import { MINUTE_MS, type Millis } from '../protocol/clock.ts'
 import type { Records, Tx } from '../synced/synced.ts'
 import type { ClockSpan } from '../synced/tables/meta.ts'
 
-/*
- * A wall clock that is set back shows some times twice. So versions have times of a clock that never goes back: ledger time is
- * the wall clock's, and ahead of it from when it was set back until it is set right.
- */
+/* A wall clock that is set back shows some times twice. So versions have times of a clock that never goes back, the ledger time.
+ * It is the wall clock's time, but runs ahead of it from when the wall clock is set back until it is set right. */
 
-/** By so much a clock is moved back that is only kept right. */
+/** A clock that is only kept right is moved back by no more than this. */
 const KEPT_RIGHT_MS = 1000
-/** For so long after a span's last commit the clock may have gone on without one. */
+/** After a span's last commit, the clock may have gone on for so long without a commit. */
 const IDLE_MS = MINUTE_MS
-/** So many spans are known. A machine whose clock stops while it is off has two more with each start. */
+/** The most spans that are kept. A machine whose clock stops while it is off adds two with each start. */
 const SPANS = 100
 
 /** The ledger time of what is committed now. */
@@ -21,7 +19,7 @@ export function ledgerNow({ meta, versions, images }: Tx, wall: Millis): Millis 
   const spans = meta.get('clock_spans') ?? [{ from: first(), to: null, ahead: 0 }]
   const span = spans.at(-1)!
   const now = wall + span.ahead
-  // When more than half of what the clock was set back has passed at once, it was set right.
+  // More than half of what the clock had been set back has passed at once, so the clock was set right.
   const isSet = now < last - KEPT_RIGHT_MS || (span.ahead > 0 && now - last > span.ahead / 2)
   const at = isSet ? Math.max(wall, last + 1) : Math.max(now, last)
   if (isSet) {
@@ -32,7 +30,7 @@ export function ledgerNow({ meta, versions, images }: Tx, wall: Millis): Millis 
   return at
 }
 
-/** The ledger time at which the wall clock last showed this. What it never showed is taken for the last time before. */
+/** The ledger time at which the wall clock last showed `wall`. For a time that it never showed, the last ledger time before. */
 export function ledgerTime({ meta }: Pick<Records, 'meta'>, wall: Millis): Millis {
   const known = meta.get('clock_spans')
   if (!known) return wall
@@ -43,7 +41,7 @@ export function ledgerTime({ meta }: Pick<Records, 'meta'>, wall: Millis): Milli
   return before?.to ?? 0
 }
 
-/** What the wall clock showed at a ledger time. */
+/** What the wall clock showed at this ledger time. */
 export function wallTime({ meta }: Pick<Records, 'meta'>, at: Millis): Millis {
   return at - (meta.get('clock_spans')?.findLast(({ from }) => from <= at)?.ahead ?? 0)
 }

@@ -6,18 +6,16 @@ import type { ImageRow } from '../synced/tables/images.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { locationOf } from './versions.ts'
 
-/*
- * One rule says whether a picture has moved: a file with the bytes of its image is the picture. While none is sent, a file
- * of the same size that is not read yet may be the picture. By the same rule the hold counts no image whose picture has moved
- * or may have moved (`losesBytes`).
- */
+/* One rule says whether a picture has moved: a file with the bytes of its image is the picture. While no such file was sent, a
+ * file of the same size that was not read yet may be the picture. By the same rule the hold does not count an image whose
+ * picture has moved or may have moved (`losesBytes`). */
 
-/** Where a picture lies now. `told`: its path as it is told beside that of its image, a whole one in another mirror. */
+/** Where a picture lies now. `told`: its path as messages name it, which in another mirror is the whole path. */
 interface NewPlace extends Location {
   told: string
 }
 
-/** Where the picture of an image in escrow lies now, also when it is not sent from there yet; or null. */
+/** Where the picture of an image in escrow lies now, even when it was not sent from there yet. Null: nowhere. */
 export function movedTo(synced: Records, image: ImageRow): NewPlace | null {
   if (synced.escrow.of(image.id)?.reason !== 'deleted') return null
   const sent = synced.files.withBytes(image)
@@ -26,7 +24,7 @@ export function movedTo(synced: Records, image: ImageRow): NewPlace | null {
   return waits?.isRead ? waits : null
 }
 
-/** Where a file waits for its upload that is this image's picture (`isRead`), or may be; or null. Until then the image stays. */
+/** The file that waits for its upload and is this image's picture (`isRead`), or may be it. Until then the image stays. */
 export function waitingMove(synced: Records, image: ImageRow): (NewPlace & { isRead: boolean }) | null {
   const open = synced.files.openLike(image)
   if (!open || (open.hash === null && synced.files.withBytes(image))) return null
@@ -40,7 +38,7 @@ function placeOf(synced: Records, { id }: ImageRow, file: FileKey): NewPlace {
   return { ...place, told: join(folder, place.path) }
 }
 
-/** Where the picture of an image in escrow lies now, or perhaps lies; or null. */
+/** The reason that says where the picture of an image in escrow lies now, or perhaps lies. Null: nowhere. */
 export function moveOf(synced: Records, image: ImageRow): Reason | null {
   const moved = movedTo(synced, image)
   if (moved) return because('picture_moved', { path: moved.told })

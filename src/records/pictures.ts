@@ -16,16 +16,16 @@ import { held } from './images.ts'
 import { ledgerNow } from './ledger-time.ts'
 import { isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
 
-/** What a look at a file means. pending: it is new or changed; it is hashed, and sent when its bytes are new. aside: it is left
- * out, or gone from a mirror that keeps images, so its image stays. gone: its image enters escrow. pruned: so it does, because
- * a rule hides it and a person wants that. */
+/** What a look at a file means. pending: the file is new or changed; it is hashed, and sent when its bytes are new. aside: it is
+ * left out, or gone from a mirror that keeps images, so its image stays. gone: its image enters escrow. pruned: a rule hides it
+ * and a person wants such images deleted, so its image enters escrow. */
 export interface FileChange {
   kind: 'pending' | 'aside' | 'gone' | 'pruned'
   file: FileRow
   /** The file's state before; null when the file had no record. */
   was: FileState | null
   reason: Reason
-  /** The row of an old, kept image of a picture that is there again with other bytes. It stays on the host for good. */
+  /** The row of a kept image that this change leaves: the picture is there again with other bytes. The image stays for good. */
   leaves?: number
 }
 
@@ -35,19 +35,19 @@ export interface Scanned extends Location {
   deletions: Deletions
 }
 
-/** An image that a picture will use: where it is, whether it lies flat, and what proves its bytes. */
+/** An image that a picture will use: the image's place, whether the picture lies flat, and what proves the bytes. */
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> &
   Partial<Pick<ImageRow, 'data'>> &
   Pick<FileRow, 'flat'>
 
 type KnownChange = FileChange & { was: FileState }
 
-/** Of a new file only its record is written (`addFiles`), because its history begins with its upload. */
+/** Whether the file had a record. Of a new file only the record is written, because its history begins with its upload. */
 export function isOfKnown(change: FileChange): change is KnownChange {
   return change.was !== null
 }
 
-/** A scan found a file changed, missing or left out. Records what this means for the file, its image and its history. */
+/** A scan found a file changed, missing or left out. Records what follows for the file, its image and its history. */
 export function changed(tx: Tx, change: KnownChange, { mirror, path }: Location, moment: Moment): void {
   const { kind, was, reason: why, leaves } = change
   const file = { ...change.file, since: change.file.since ?? moment.now }
@@ -67,14 +67,14 @@ export function changed(tx: Tx, change: KnownChange, { mirror, path }: Location,
   }
 }
 
-/** A picture whose image stays for good becomes kept when the picture is gone, so that the image can still be found. */
+/** When the image of a picture that is gone stays for good, the file becomes kept, so that the image can still be found. */
 export function keepingImage(tx: Tx, change: FileChange): FileChange {
   const { kind, file } = change
   if ((kind !== 'gone' && kind !== 'pruned') || file.image === null || !isKept(tx, file.image)) return change
   return { ...change, kind: 'aside', file: { ...file, state: 'kept' }, reason: because('image_kept') }
 }
 
-/** The host has an image of the picture that was read: sent, adopted by its bytes, or linked. The file uses it from now on. */
+/** The host has an image of the picture: sent, adopted by its bytes, or linked. The file uses this image from now on. */
 export function stored(
   tx: Tx,
   scanned: Scanned,
@@ -94,11 +94,11 @@ export function stored(
     recorded_at: moment.now,
     mtime: open.look.mtime,
   })
-  // The id may be recorded already, for an image with other bytes. Then the file must not use this image.
+  // The id may be recorded already for an image with other bytes. The file must not use that image.
   if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, flat, moment)
 }
 
-/** The file was read and has the bytes of a recorded image, so it needs no upload. `flat`: as in Stored. */
+/** The file was read and has the bytes of a recorded image, so it needs no upload. `flat`: as in `FileRow`. */
 export function unchanged(
   tx: Tx,
   scanned: Scanned,
@@ -116,7 +116,7 @@ export function hashed(tx: Tx, file: FileRow, open: OpenPicture): void {
     writeFile(tx, 'hashed', file.state, { ...file, hash: open.hash })
 }
 
-/** It is not known what became of the upload. `since`: when it was sent. `until`: when recovery knows it at the latest. */
+/** What became of the upload is not known. `since`: when it was sent. `until`: when recovery knows it at the latest. */
 export function uncertain(
   tx: Tx,
   file: FileRow,
@@ -144,7 +144,7 @@ export interface Failed {
 
 /** The upload of a file failed. `retryAt`: when it is tried again. Null: it is tried again only when the file changes. */
 export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: Failed, now: number): void {
-  // Without a hash the file might be, moved, any picture of its size in escrow, whose image would stay.
+  // Without a hash, the file would count as a possible new place of each image of its size in escrow, and that image would stay.
   writeFile(tx, 'failed', file.state, { ...file, state: 'failed', hash })
   tx.failures.put({
     folder: file.folder,
@@ -166,7 +166,7 @@ export function retried(tx: Tx, files: readonly FileKey[]): void {
   for (const file of files) tx.files.retry(file)
 }
 
-/** The host refuses all pictures, so these have not failed, and wait. */
+/** The host refuses all pictures. So these pictures have not failed, and wait. */
 export function refusedByAll(tx: Tx, files: readonly FileKey[]): void {
   retried(tx, files)
   for (const { folder, name } of files) tx.failures.clear(folder, name)
@@ -188,8 +188,8 @@ const FOUND = {
   none: 'found_alike',
 } as const
 
-/** Recovery has found the image of an upload in doubt. When the file has changed since, it shows an older version and is to
- * go. `deletionsOf`: what the mirror of this row does with such images. */
+/** Recovery has found the image of an upload in doubt. When the file has changed since, the image shows an older version and is
+ * to be deleted. `deletionsOf`: what the mirror does with such images. */
 export function found(
   tx: Tx,
   intent: OpenUpload,
@@ -218,7 +218,7 @@ export function found(
     const ofImage = image.proof === 'none' ? 'linked' : 'synced'
     const state = file.state === 'hidden' ? 'hidden' : ofImage
     const since = state === 'hidden' ? file.since : null
-    // Records 0 as ctime, which no file has. So the next scan finds the file changed, and its bytes are read.
+    // No file has the ctime 0. So the next scan finds the file changed, and its bytes are read.
     const uses = { image: image.id, hash: image.hash, flat }
     settle(tx, 'found', file, { ...file, ctime: 0, state, since, ...uses })
     tx.folders.lookAgain(folder)
@@ -234,7 +234,7 @@ export function found(
   tx.folders.removeIfEmpty(folder)
 }
 
-/** An upload never arrived, so what was sent is sent again; where a proxy had refused it (`refusal`), the file fails. */
+/** An upload never arrived, so the file is sent again. When a proxy had refused it (`refusal`), the file fails instead. */
 export function neverArrived(tx: Tx, intent: OpenUpload, now: number, refusal: Failed | null): void {
   const { folder, name } = intent
   tx.journal.close(intent.id)
@@ -267,7 +267,7 @@ function usesImage(
 ): void {
   noteImage(tx, { file, mirror, path, deletions }, image, isNew, moment.now)
   const { folder, name } = file
-  // Another file was read than the scan saw: its folder was replaced, and may be put back unchanged.
+  // The file that was read is not the one that the scan saw: its folder was replaced, and may be put back unchanged.
   if (!isSameLook(file, open.look)) tx.folders.lookAgain(folder)
   // The file may change without a new timestamp. No file has the ctime 0, so its bytes are read again.
   const ctime = mayHideEdit(open.look.ctime, open.readAt) ? 0 : open.look.ctime
@@ -280,7 +280,7 @@ function usesImage(
     state,
     since: null,
     image: image.id,
-    // A restore may have written it in other bytes. It is the image's picture all the same.
+    // A restore may have written the file in other bytes than the image's. It is the image's picture all the same.
     hash: image.hash,
     flat,
   } as const
@@ -296,7 +296,7 @@ function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: Fi
   tx.resend.remove(row)
 }
 
-/** The picture uses `image` now. `before`: the file's record until now. */
+/** A picture that used the image of `before`, its record until now, uses `image` instead. */
 function supersede(
   tx: Tx,
   before: FileRow,

@@ -7,7 +7,7 @@ import type { Gap } from '../synced/tables/meta.ts'
 import type { VersionRow } from '../synced/tables/versions.ts'
 import { ledgerTime, wallTime } from './ledger-time.ts'
 
-/* All times here are ledger times, but for those that are said to be the wall clock's. */
+/* All times here are ledger times, except where a comment names the wall clock. */
 
 /** The states of a file that is not on the disk any more. */
 const GONE: ReadonlySet<FileState | null> = new Set(['gone', 'kept', null])
@@ -22,7 +22,7 @@ export function locationOf({ folders }: Pick<Records, 'folders'>, { folder, name
   return { mirror, path: path === '' ? name : `${path}/${name}` }
 }
 
-/** The picture at a path does not use this image any more. `file`: its record, if it still tells of the image's version. */
+/** The picture at a path does not use this image any more. `file`: its record, when it still tells of the image's version. */
 export function versionEnded(
   tx: Tx,
   { mirror, path }: Location,
@@ -42,8 +42,8 @@ export function versionEnded(
   })
 }
 
-/** The picture at a path uses this image from now on. Its version may have begun before the image was recorded
- * (`began`), when the picture has moved, or after, when the picture came later. */
+/** The picture at a path uses this image from now on. `began`: when the version began. When the picture has moved, that is before
+ * the image was recorded; when the picture came later, after. */
 export function versionBegan(
   tx: Tx,
   { mirror, path }: Location,
@@ -64,7 +64,7 @@ export function versionStart(
   now: Millis,
 ): Millis {
   const held = images.heldSince({ hash }) ?? now
-  // A file that changed while it waited has waited for longer than it has had these bytes.
+  // A file that changed while it waited has had these bytes for a shorter time than it has waited.
   const found = since === null ? now : ledgerTime({ meta }, since)
   return Math.min(now, Math.max(held, found, ledgerTime({ meta }, Math.ceil(ctime / 1000))))
 }
@@ -79,21 +79,21 @@ export function bytesGivenUp(tx: Tx, hash: Buffer): void {
   if (tx.images.byHash(hash).length === 0) tx.versions.hold({ hash, given_up: 1 })
 }
 
-/** Forgets the oldest versions. What was given up before the forgotten versions ended is not known any more. */
+/** Forgets the oldest versions. Which versions before their end the host has given up is not known any more. */
 export function versionsForgotten(tx: Tx, most: number): void {
   const until = tx.versions.dropOldest(most)
   if (until !== null) tx.meta.set('versions_since', Math.max(until, tx.meta.get('versions_since') ?? 0))
 }
 
-/** The times between which nothing was recorded, the earliest first, when an older copy of the records is put back now. What
- * happened since the copy last recorded how long albumd has run, and until an audit ends, is not known. */
+/** The spans of time of which nothing is recorded, the earliest first, when an older copy of the records is put back now. The
+ * last one begins when the copy last recorded how long albumd has run, and ends with an audit. */
 export function gapsFromNow({ meta }: Pick<Records, 'meta'>): Gap[] {
   const gaps = meta.get('records_gaps') ?? []
   const from = meta.get('running_at')
   return from === null || gaps.at(-1)?.to === null ? gaps : [...gaps, { from, to: null }]
 }
 
-/** Notes that the records are an older copy. */
+/** Notes that the records are an older copy, and so know nothing of a span of time. */
 export function gapBegan({ meta }: Pick<Tx, 'meta'>): void {
   meta.set('records_gaps', gapsFromNow({ meta }))
 }
@@ -107,8 +107,8 @@ export function gapEnded({ meta }: Pick<Tx, 'meta'>, now: number): void {
     )
 }
 
-/** The earliest time of the wall clock since which the host still holds every recorded version of these mirrors' pictures. A folder can be
- * restored completely as it was at this time or later. Null: nothing of these mirrors is recorded yet. */
+/** The earliest time of the wall clock as of which these mirrors can be restored completely: since then the host still holds
+ * every recorded version of their pictures. Null: nothing of these mirrors is recorded yet. */
 export function restorableSince(
   { versions, meta, images }: Pick<Records, 'versions' | 'meta' | 'images'>,
   mirrors: readonly number[],
@@ -129,7 +129,7 @@ export function firstRecorded({ versions, images }: Pick<Records, 'versions' | '
 
 export type PastVersion = Pick<VersionRow, 'mtime'> & { hash: Buffer; size: number }
 
-/** What was at a path at this time, as it was recorded. Null: no picture with an image. `file`: the file's record. */
+/** What was recorded at a path at this time. Null: no picture with an image. `file`: the path's present record. */
 export function versionAt(
   { versions, images, meta }: Pick<Records, 'versions' | 'images' | 'meta'>,
   location: Location,
@@ -145,7 +145,7 @@ export function versionAt(
   return heldVersions({ images, meta }, file).find(({ began }) => began <= moment) ?? null
 }
 
-/** The versions of a file that the host holds under a recorded image, the newest first. `began`: since when each was there. */
+/** The versions of a file that the host holds under a recorded image, the newest first. `began`: when each version began. */
 export function heldVersions(
   { images, meta }: Pick<Records, 'images' | 'meta'>,
   file: FileRow,
@@ -153,7 +153,7 @@ export function heldVersions(
   const held: (PastVersion & { began: number })[] = []
   const image = file.image === null ? undefined : images.byId(file.image)
   if (file.hash && !image?.hash.equals(file.hash) && images.byHash(file.hash).length > 0) {
-    // The picture waits for its upload, and has moved here: the host has its bytes.
+    // The picture has moved here and waits for its upload. The host has its bytes under the old path.
     const { hash, size, mtime } = file
     held.push({
       hash,

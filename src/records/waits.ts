@@ -4,10 +4,10 @@ import type { FileKey } from '../synced/tables/files.ts'
 import type { WaitRow } from '../synced/tables/waits.ts'
 import type { Reason } from '../words/reasons.ts'
 
-/** An end of a wait is worked out anew by each try, and differs by less than this while it is the same. */
+/** Each try works out the end of a wait anew. While the wait is the same, its end differs by less than this. */
 const SAME_END_MS = 1000
 
-/** A picture waits for something of its own. Nothing is written for a wait that is recorded already. */
+/** A picture waits for something of its own. Nothing is written when the same wait is recorded already. */
 export function waits(tx: Tx, { folder, name }: FileKey, wait: Omit<WaitRow, keyof FileKey>): void {
   const known = tx.waits.of({ folder, name })
   const isSame = known?.why === wait.why && Math.abs((known.until ?? 0) - (wait.until ?? 0)) < SAME_END_MS

@@ -107,17 +107,17 @@ function connect(file: string, options: Database.Options): Db {
   }
 }
 
-/** What was read of one table. Kept is only what is committed: what is read in a transaction that has written the table is
- * not kept, so a transaction that is rolled back leaves nothing wrong behind. Of a database that is open for reading nothing
- * is kept, because another process writes there. Of a copy everything is kept, because nothing is rolled back there. */
+/** The memory of one table: reads that answer again what they read before. It keeps only what is committed. What a transaction
+ * reads of a table that it has written is not kept, so a rollback leaves nothing wrong behind. A database that is open for
+ * reading keeps nothing, because another process writes it. A copy keeps everything, because nothing is rolled back there. */
 class TableMemory {
   readonly #db: Db
   readonly #isCopy: boolean
   readonly #reads: Map<unknown, unknown>[] = []
   #isWritten = false
-  /** The keys that this transaction has written where it wrote by key alone. `undefined`: whether there is a row. */
+  /** The keys of the rows that this transaction has written. `undefined` stands for the question whether the table has a row. */
   readonly #written = new Set<unknown>()
-  /** Whether the table is known to have no row. False where only a look could tell, and could not be kept. */
+  /** Whether the table is known to have no row. False also when that is not known. */
   readonly isEmpty: () => boolean
 
   constructor(db: Db, isCopy: boolean, hasNoRow: () => boolean) {
@@ -127,7 +127,7 @@ class TableMemory {
     this.isEmpty = () => !db.readonly && !this.#wasWritten(undefined) && read()
   }
 
-  /** The same read, which answers from memory what was read before. Nobody may change what it returns. */
+  /** Returns the read `read` with a memory: it answers again what it read before. Nobody may change what it returns. */
   keeping<P extends (string | number | null)[], Value>(read: (...bound: P) => Value): (...bound: P) => Value {
     const kept = new Map<unknown, unknown>()
     this.#reads.push(kept)
@@ -148,7 +148,7 @@ class TableMemory {
     for (const kept of this.#reads) if (kept.size > 0) kept.clear()
   }
 
-  /** The same, where only the row of this key was written. */
+  /** Forgets what was read of one row. `key`: the key of the row that was written. */
   forgetOf(key: unknown): void {
     for (const each of [key, undefined]) {
       this.#written.add(each)
@@ -217,7 +217,7 @@ export function statements(db: Db, isCopy = false, changed = () => {}) {
     }
     return memory
   }
-  /** The table that a statement writes, and whether there may be no row to write. */
+  /** The table that a statement writes. `mayBeNone`: the statement changes nothing where the table is empty. */
   function targetOf(sql: string) {
     const [, verb, table] = WRITES.exec(sql)!
     return { memory: memoryOf(table!), mayBeNone: verb !== 'INSERT' }

@@ -99,9 +99,9 @@ function isBusy(error: unknown): boolean {
   return (error as { code?: string }).code?.startsWith('SQLITE_BUSY') ?? false
 }
 
-/** Locks a mirror's folder, so that two albumd of one user never mirror it at once, each with a state of its own. Nothing
- * may be written into it, so the lock lies in a private folder, by device and inode; without one only the state is locked.
- * `taken`: why another's can't be locked. Throws LockedError. */
+/** Locks a mirror's folder, because two albumd of one user must never mirror it with two states at once. Nothing may be written
+ * into the mirror, so the lock's file lies in a private folder, named by device and inode. Where this user has no private
+ * folder, only the state is locked. `taken`: the code when another albumd has the lock. Throws LockedError. */
 export function lockFolder(
   folder: string,
   root: Identity,
@@ -118,7 +118,7 @@ export function lockFolder(
   }
 }
 
-/** Why another albumd keeps this mirror's folder locked, or null. Takes no lock, so nobody who wants one is kept from it. */
+/** Why another albumd keeps this mirror's folder locked, or null. Takes no lock, so no albumd that wants one is stopped. */
 export function whoMirrors(folder: string, root: Identity): Reason | null {
   const file = folderLock(root)
   const pid = file === null ? null : holderOf(file)

@@ -66,7 +66,7 @@ export function versionOf(db: Db, file: string, steps: readonly string[]): numbe
 export function refuseDamaged(db: Db, file: string): void {
   const found = db.pragma('quick_check(1)', { simple: true })
   if (found !== 'ok') throw damaged(file, String(found).replace(/\s*\n\s*/g, ' '))
-  // A copy that was made while albumd works may mix pages of two moments, each intact.
+  // The database's file was perhaps copied while albumd wrote it. Such a copy mixes pages of two moments, each page intact.
   if (anyBrokenReference(db)) throw damaged(file, 'rows of it are missing')
 }
 
@@ -81,8 +81,8 @@ function keepBackup(db: Db, file: string, version: number): void {
   dropOldBackups(file, backup)
 }
 
-/** Writes a complete copy of a database, for its owner alone. `unfinished`: where it lies until it is complete. After a
- * failure neither file is there. Throws SQLite's and Node's errors. */
+/** Writes a complete copy of a database that only its owner can read. `unfinished`: the path of the copy until it is complete.
+ * After a failure both paths are empty. Throws SQLite's and Node's errors. */
 export function writeCopy(db: Db, unfinished: string, copy: string): void {
   rmSync(unfinished, { force: true })
   try {
@@ -117,7 +117,7 @@ export function freeName(name: string): string {
   return free
 }
 
-/** All are moved together: if the log stayed, SQLite would read it into the next database. */
+/** The database and the files beside it, moved together: SQLite would read a log that stayed into the next database. */
 const PARTS = ['-wal', '-shm', '-journal', '']
 
 /** Renames a damaged database and the files beside it. Returns the new name. `now`: milliseconds since 1970. */

@@ -20,8 +20,8 @@ import { StateError } from './state-error.ts'
 /** The permission bits of group and others. */
 const OTHERS = 0o077
 
-/** Makes sure that only its owner can read a file, which is made empty where there is none, as SQLite would make one for
- * everybody. Throws StateError where the permissions can't be changed, and Node's errors. */
+/** Makes sure that only its owner can read a file. Makes an empty file where there is none, because SQLite would make one that
+ * everybody can read. Throws StateError where the permissions can't be changed, and Node's errors. */
 export function makePrivate(file: string): void {
   try {
     // 'wx' opens only a new file: closing an existing one would end this process's locks on it.
@@ -34,7 +34,7 @@ export function makePrivate(file: string): void {
   try {
     chmodSync(file, 0o600)
   } catch {
-    // An error is ignored, because the permissions are checked once more below.
+    // The error is ignored, because the permissions are checked once more below.
   }
   if (isOpenToOthers(file))
     throw new StateError(
@@ -43,8 +43,8 @@ export function makePrivate(file: string): void {
     )
 }
 
-/** Makes an empty file. What root makes in another user's state is that user's, who could not open it otherwise. The owner
- * is set through the descriptor, because the user may put a link in its place at any moment. */
+/** Makes an empty file. When root makes it in another user's state, that user becomes its owner, who could not open it otherwise.
+ * The owner is set through the descriptor, because the user may put a link in its place at any moment. */
 function makeFile(file: string): number {
   const made = openSync(file, 'wx', 0o600)
   if (process.geteuid?.() === 0) {
@@ -54,7 +54,7 @@ function makeFile(file: string): number {
   return made
 }
 
-/** What root has put into another user's state, such as a backup, is given to that user, but for a file with a second name. */
+/** Gives what root put into another user's state, such as a backup, to that user. Leaves a file with a second name. */
 function giveToUser(file: string): void {
   if (process.geteuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(file))
@@ -73,8 +73,8 @@ function isOpenToOthers(file: string): boolean {
   return process.platform !== 'win32' && (statSync(file).mode & OTHERS) !== 0
 }
 
-/** Replaces a file atomically by one that only its owner can read, lasting when this returns, its times too. `text`: also from
- * what the new file, still empty, looks like. Throws Node's errors. */
+/** Replaces a file atomically by one that only its owner can read. The new file and its times are on the disk when this returns.
+ * `text`: the text, or a function that makes it from the stats of the new, still empty file. Throws Node's errors. */
 export function replaceFile(file: string, text: string | ((made: BigIntStats) => string)): void {
   const unfinished = `${file}.tmp`
   try {
@@ -91,7 +91,7 @@ export function replaceFile(file: string, text: string | ((made: BigIntStats) =>
     rmSync(unfinished, { force: true })
     throw error
   }
-  // The new name has changed the ctime of the file, which its folder does not hold.
+  // Renaming has changed the ctime of the file. The ctime is no part of the folder, so the file is synced once more.
   toDisk(file)
   toDisk(dirname(file))
 }

@@ -1,4 +1,4 @@
-// What queries of several tables share. Only texts and loops: a command that needs no database loads this too.
+// What queries of several tables share. This file imports no database, because commands that need none load it too.
 
 /** The condition that a path lies below a folder that is not the root: between `a/` and `a0`, as '0' follows '/'. */
 export function isBelow(path = 'path', folder = '+@path'): string {
@@ -10,7 +10,7 @@ export function pathOf(name = 'files.name'): string {
   return `trim(folders.path || '/' || ${name}, '/')`
 }
 
-/** Between which texts all paths below a folder lie, also below the root: in SQLite's order every text comes before a blob. */
+/** The bounds of all paths below a folder. Below the root, the end is a blob, which SQLite sorts after all texts. */
 export function boundsBelow(folder: string): { after: string; end: string | Buffer } {
   return folder === '' ? { after: '', end: Buffer.alloc(0) } : { after: `${folder}/`, end: `${folder}0` }
 }

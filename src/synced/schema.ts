@@ -252,7 +252,7 @@ CREATE TABLE history (
 CREATE INDEX history_by_path ON history (mirror, path);
 `
 
-/** `closed_at`: when the host refused to create an album in it. `remade`: in place of another. */
+/** `closed_at`: when the host refused to create an album in this one. `remade`: 1: created in place of another album. */
 const ALBUM_DOUBTS = `
 ALTER TABLE albums ADD COLUMN closed_at INTEGER;
 ALTER TABLE albums ADD COLUMN remade INTEGER NOT NULL DEFAULT 0;
@@ -305,10 +305,10 @@ ALTER TABLE contents ADD COLUMN others INTEGER NOT NULL DEFAULT 0;
 DELETE FROM meta WHERE key = 'others';
 `
 
-/** Images that stay for good are few among all, and a new picture may be one of theirs. */
+/** Few images stay for good, and the bytes of a new picture may be those of one of them. So they have an index of their own. */
 const KEPT_IMAGES = 'CREATE INDEX images_kept ON images (size) WHERE kept = 1;'
 
-/** What earlier versions learned of the host: how pictures are declared, and between which times its days begin. */
+/** Deletes what earlier versions learned of the host: how pictures are declared, and between which times its days begin. */
 const LEARNED_READINGS = `
 DELETE FROM meta WHERE key IN ('dimensions', 'declared_type', 'quota_reset');
 ALTER TABLE quota DROP COLUMN refused;
@@ -324,7 +324,7 @@ UPDATE folders SET birthtime = 1 WHERE unknown LIKE '["folder_older%';
 UPDATE folders SET digest = NULL;
 `
 
-/** What whoever decides has decided: what a picture waits for, why an image in escrow stays, what the hold will hold. */
+/** Decisions, recorded by whoever makes them: what a picture waits for, why an image in escrow stays, what will be held. */
 const WAITS = `
 CREATE TABLE waits (
   folder INTEGER NOT NULL,
@@ -340,13 +340,13 @@ ALTER TABLE mirrors ADD COLUMN will_hold INTEGER NOT NULL DEFAULT 0 CHECK (will_
 DELETE FROM meta WHERE key = 'unfinished';
 `
 
-/** An audit names the images that no picture accounts for. No album is deleted with what is in it. */
+/** An audit names the images that no picture accounts for, so they are not counted. No album is deleted with what is in it. */
 const NO_OTHERS_IMAGES = `
 ALTER TABLE contents DROP COLUMN others;
 DELETE FROM meta WHERE key IN ('new_state', 'deleted_more');
 `
 
-/** No album is created without proof that there is none, and what the host refused is known for one pass. */
+/** An album is created only after proof that there is none. What the host refused is known for one pass only. */
 const ALBUMS_BY_PROOF = `
 ALTER TABLE albums DROP COLUMN blind;
 ALTER TABLE albums DROP COLUMN closed_at;
@@ -355,7 +355,7 @@ DROP INDEX files_flat;
 CREATE INDEX files_flat ON files (folder, name) WHERE flat > 0 AND state = 'synced';
 `
 
-/** Of many deletions at once: until when the wall clock they wait at least, whether they are news, and which were edits. */
+/** When many deletions come together: until when by the wall clock they wait, whether they are news, and which were edits. */
 const MANY_WAIT = `
 ALTER TABLE escrow ADD COLUMN many_until INTEGER;
 ALTER TABLE deletions ADD COLUMN edited INTEGER NOT NULL DEFAULT 0 CHECK (edited IN (0,1));
@@ -370,27 +370,27 @@ export const STEPS = [
   ACCEPTED_FAILURES,
   VERSIONS,
   OTHERS_IMAGES,
-  // Few pictures ever lose their image, so those are found without a look at the whole history.
+  // Few pictures ever lose their image, so an index finds those without reading the whole history.
   "CREATE INDEX history_lost ON history (mirror, path) WHERE event = 'lost';",
   KEPT_IMAGES,
-  // An ignore rule does what the accepted failures did.
+  // Accepted failures are gone: an ignore rule does the same.
   'DROP TABLE accepted;',
-  // A picture stays flat until it changes, whatever made it so.
+  // Two kinds of flat have become one: a picture stays flat until it changes.
   'UPDATE files SET flat = 1 WHERE flat = 2;',
   LEARNED_READINGS,
   FOLDER_IDENTITY,
   WAITS,
-  // Which pictures were refused is remembered in another form, and that a host is silent is not.
+  // The form in which refused pictures are remembered has changed. Whether a host is silent is not remembered any more.
   "DELETE FROM meta WHERE key IN ('suspects', 'host_silent');",
   NO_OTHERS_IMAGES,
   ALBUMS_BY_PROOF,
   MANY_WAIT,
-  // What was called incomplete is judged anew, by a walk through the picture.
+  // Pictures that were called incomplete are judged anew, by a walk through their parts.
   `UPDATE files SET state = 'pending' WHERE state = 'failed' AND (folder, name) IN
      (SELECT folder, name FROM failures WHERE code = 'PICTURE_INCOMPLETE');`,
-  // Image data tell the same picture from others where the host does not deliver what was sent.
+  // Where the host does not deliver what was sent, the image data tell whether two files are the same picture.
   'ALTER TABLE images ADD COLUMN data TEXT; ALTER TABLE images ADD COLUMN listed TEXT;',
-  // What a restore has written where the host delivers other bytes than it was sent: a file with them is the image's picture.
+  // What a restore has written where the host delivers other bytes than it was sent: these bytes count as the image's picture.
   `CREATE TABLE delivered (image INTEGER NOT NULL REFERENCES images ON DELETE CASCADE, hash BLOB NOT NULL,
      size INTEGER NOT NULL, how TEXT NOT NULL, turned INTEGER NOT NULL, PRIMARY KEY (hash, image)) STRICT, WITHOUT ROWID;
    CREATE INDEX delivered_of_image ON delivered (image, size);`,

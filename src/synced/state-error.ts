@@ -32,7 +32,7 @@ export function explained(error: unknown, file: string): unknown {
 /** What to do about another user's file or folder of the state. */
 export const OF_ANOTHER = 'belongs to another user. Run this as the user that albumd runs as, or with sudo'
 
-/** What to do about another user's file, in this user's own folder perhaps a copy that root put back; or null. */
+/** What to do about another user's file, or null. In this user's own folder, root perhaps put the file back as a copy. */
 export function othersFile(file: string): string | null {
   const [uid, above] = [file, dirname(file)].map(path => statSync(path, { throwIfNoEntry: false })?.uid)
   const own = process.geteuid?.() ?? 0
@@ -56,7 +56,7 @@ type Code = keyof typeof WORDS
 const WORDS = {
   STATE_DAMAGED: (why: string) =>
     `State is damaged (${why}). The next sync or run makes a new one from what the host lists`,
-  // SQLite has several texts for one full disk. With them the daemon would tell of the same trouble again and again.
+  // SQLite has several texts for a full disk. If they were shown, the daemon would report the same trouble again and again.
   STATE_FULL: () => 'No room on the disk of the state. Make room there',
   STATE_BUSY: () => 'Another program keeps the state locked. Close that program',
   STATE_UNWRITABLE: (why: string) =>

@@ -97,8 +97,8 @@ const IS_TRIED_AGAIN = `state = 'pending' AND EXISTS (SELECT 1 FROM failures) AN
    WHERE failures.folder = files.folder AND failures.name = files.name AND source = 'upload')`
 const IS_GONE_ON_HOST = `state IN ('synced','linked') AND image IN (
    SELECT images.id FROM audit_findings CROSS JOIN images USING (remote_id) WHERE kind = 'gone')`
-// What lies at a path may be a folder or a file. The first condition is about folders alone, so that SQLite looks at no
-// file of another folder.
+// A path may be a folder's or a file's. The first condition is about folders alone, so that SQLite looks at no file of another
+// folder.
 const at = (name: string) => `mirror = +@mirror AND (@path = '' OR path = +@path OR path = +@above
      OR (${isBelow()})) AND (@path = '' OR path <> +@above OR ${name} = +@name)`
 const GONE = `FROM audit_findings CROSS JOIN images USING (remote_id) CROSS JOIN files ON files.image = images.id
@@ -158,7 +158,7 @@ function countMirrors(statements: Statements) {
      FROM failures CROSS JOIN folders ON folders.id = failures.folder
      WHERE source <> 'uncertain' AND ${at('failures.name')}`,
   )
-  // `state <> 'synced'` too: SQLite uses a partial index only when the query repeats its condition.
+  // The query repeats the condition of the partial index (`state <> 'synced'`), because SQLite uses the index only then.
   const withImage = value<[state: FileState, mirror: number], number>(
     `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state = ? AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
@@ -204,11 +204,11 @@ function countMirrors(statements: Statements) {
         oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
       }
     },
-    /** How many pictures failed whose file still has the image of an earlier version. */
+    /** How many failed pictures still use the image of an earlier version. */
     failedWithImage: (mirror: number) => withImage('failed', mirror),
     /** The path of the first picture that counts in `gone_on_host`; null when none does. */
     firstGone: (mirror: number) => firstGone(mirror) ?? null,
-    /** What is left to do of a picture at this path, or at and below this folder. */
+    /** What is left to do of the picture at this path, or of the pictures at and below this folder. */
     leftAt(place: At): LeftToDo {
       const { mirror, path } = place
       return {
@@ -221,7 +221,7 @@ function countMirrors(statements: Statements) {
   }
 }
 
-/** What is at and below a folder, and what became of what was there. */
+/** Counts the pictures at and below a folder, and what became of those that are gone. */
 function countTrees(statements: Statements) {
   const { all, one, value } = statements
   const lookedBelow = lookBelow(statements)
@@ -259,7 +259,7 @@ function countTrees(statements: Statements) {
 
 /** Pictures whose images were lost. */
 function countLost({ value }: Statements) {
-  // The path of a row of the history is split, because only few rows tell of a loss, and very many files may be open.
+  // The folder's path is split off the history's path: few rows of the history tell of a loss, and the files may be many.
   const above = `rtrim(lost.path, replace(lost.path, '/', ''))`
   const lost = value<[mirrors: string], number>(
     `SELECT count(*) FROM history AS lost
@@ -272,7 +272,7 @@ function countLost({ value }: Statements) {
   )
 
   return {
-    /** How many pictures of these mirrors are not on the host again, after an audit had not found their images there. */
+    /** How many pictures of these mirrors lost their images on the host and have no new ones there yet. */
     lost: (mirrors: readonly number[]) => lost(JSON.stringify(mirrors)),
   }
 }

@@ -52,12 +52,12 @@ export type Records = { readonly [T in keyof Tables]: Tables[T]['reads'] }
 /** What may be called within a transaction: writes, and reads that see them. Only `commit` and `commitNow` hand out a Tx. */
 export type Tx = { readonly [T in keyof Tables]: Tables[T]['reads'] & Tables[T]['writes'] }
 
-/** Single facts, for those who read nothing else. */
+/** The reads of `meta` alone, for those who need nothing else. */
 export interface MetaReads {
   meta: Records['meta']
 }
 
-/** For those who only record. */
+/** The right to change the records, for those who read nothing. */
 export interface Committer {
   /** Runs `change` in a transaction, and resolves with its result once the change is on the disk. `change` must not use the
    * Tx after it has returned. Rejects with what `change` threw, or with a StateError when the database failed. */
@@ -66,7 +66,7 @@ export interface Committer {
 
 /** The records, and the only way to change them. */
 export interface Synced extends Records, Committer {
-  /** The same at once, for when the records are being opened or closed and nothing else writes. */
+  /** Like `commit`, but synchronous. For when the records are opened or closed and nothing else writes. */
   commitNow<T>(change: (tx: Tx) => T): T
   /** Writes what was noted so far (see `openSynced`), and from now on each change at its commit. */
   begin(): void
@@ -74,7 +74,7 @@ export interface Synced extends Records, Committer {
 }
 
 export interface SyncedOptions extends Omit<GroupOptions, 'sync'> {
-  /** Syncs the database's log to the disk. */
+  /** Syncs the database's log to the disk. Tests replace it. */
   syncLog?: (descriptor: number) => Promise<void>
   /** Called once the first change that must last is on the disk, and before its promise resolves. */
   begun?: () => void
@@ -109,7 +109,7 @@ export function openSynced(db: Db, options: SyncedOptions = {}): Synced {
   const tx = Object.fromEntries(
     tables.map(([name, { reads, writes }]) => [name, { ...reads, ...writes }]),
   ) as unknown as Tx
-  // This function is made only once, because making a transaction takes longer than a small change.
+  // The function is made once, because `db.transaction` takes longer than a small change.
   const atOnce = db.transaction((change: (tx: Tx) => unknown) => change(tx))
   return {
     ...records,
@@ -124,7 +124,7 @@ export function openSynced(db: Db, options: SyncedOptions = {}): Synced {
     begin,
     close() {
       if (isNoting && db.inTransaction) db.exec('ROLLBACK')
-      // While another process or a restore reads, SQLite would leave the log, as after a crash.
+      // Does not wait for a reader: while another process or a restore reads, SQLite leaves the log as it is, as after a crash.
       try {
         db.pragma('busy_timeout = 0')
         db.pragma('wal_checkpoint(TRUNCATE)')
@@ -158,7 +158,7 @@ function openLog(db: Db, syncLog: (descriptor: number) => Promise<void>) {
   }
 }
 
-/** Resolves once `change` is on the disk. After the database has failed every call rejects, because memory may differ. */
+/** Resolves once `change` is on the disk. After the database has failed, every call rejects: memory may be wrong by then. */
 export type Commit = <T>(change: () => T) => Promise<T>
 
 interface Waiting {
@@ -167,13 +167,13 @@ interface Waiting {
   reject: (reason: unknown) => void
 }
 
-/** A group begins so long after the one before, so that the changes of eight uploads get into one. */
+/** The time between two groups, in which the changes of eight uploads get into one group. */
 const APART_MS = 2
 
-/** After so many single changes in a row a group waits for no other, but each time after so many one does, to find out. */
+/** After so many groups with a single change in a row, groups wait for no other change, except one in so many, to find out. */
 const SINGLES = 16
 
-/** Calls back at the end of this turn, or `APART_MS` after the last call when the group waits for others. */
+/** Makes a schedule: it flushes at the end of this turn, or `APART_MS` after the last flush to wait for other changes. */
 function apart(): (flush: () => void, singles: number) => void {
   let last = Number.NEGATIVE_INFINITY
   return (flush, singles) => {
@@ -193,14 +193,15 @@ export interface GroupOptions {
   check?: () => void
   /** Syncs what was committed to the disk. Null, or left out: no sync is needed. */
   sync?: () => Promise<void> | null
-  /** Nobody goes on after a change has thrown. All share one transaction that never ends, because each end writes pages. */
+  /** For a copy. All changes share one transaction that never ends, because each end writes pages; none may follow one that
+   * threw. */
   isCopy?: boolean
   /** Calls `flush` when the group is to be committed. `singles`: how many groups in a row had a single change. */
   schedule?: (flush: () => void, singles: number) => void
 }
 
-/** Group commit: changes share a transaction when they come shortly after each other, or during the last sync, so that eight
- * uploads need one. Each has a savepoint, so that one that throws undoes only itself. */
+/** Group commit: changes that come shortly after each other, or during the last sync, share a transaction. So eight uploads need
+ * one sync. Each change has a savepoint, so that a change that throws undoes only itself. */
 export function groupCommits(
   db: Db,
   { check = () => {}, sync = () => null, schedule = apart(), isCopy = false }: GroupOptions = {},
@@ -209,13 +210,13 @@ export function groupCommits(
   let isSyncing = false
   let singles = 0
   let failure: unknown = null
-  // These two functions are made only once, because making them takes longer than a small change.
+  // The functions are made once, because `db.transaction` takes longer than a small change.
   const inSavepoint = db.transaction((change: () => unknown) => change())
   const inTransaction = db.transaction((work: () => void) => work()).immediate
   const together = isCopy ? (work: () => void) => work() : inTransaction
   if (isCopy) db.exec('BEGIN')
 
-  /** Commits a group. Returns what tells each caller; call it once the transaction is on the disk. */
+  /** Commits a group. Returns functions that tell each caller its result. Call them once the transaction is on the disk. */
   const commitGroup = (group: readonly Waiting[]): (() => void)[] => {
     const settle: (() => void)[] = []
     if (failure !== null) throw failure
@@ -226,7 +227,7 @@ export function groupCommits(
           const value = isCopy ? change() : inSavepoint(change)
           settle.push(() => resolve(value as never))
         } catch (error) {
-          // SQLite may have rolled back the whole transaction, so a further change would run outside of it.
+          // SQLite may have rolled back the whole transaction, so a further change of the group would run outside of it.
           if (isOfDatabase(error)) throw error
           settle.push(() => reject(error))
         }

@@ -2,8 +2,8 @@ import { type BigIntStats, readFileSync, statSync } from 'node:fs'
 import { toDisk } from '../local/to-disk.ts'
 import { replaceFile } from './private-file.ts'
 
-/** The witness is a small file beside the database, which shows when an older copy was put back: it counts how often the
- * database was opened, and holds its ctime, which no tool can set, and its own birth, which no copy has. */
+/** The witness is a small file beside the database, and shows when an older copy was put back. It counts how often the database
+ * was opened. It holds the database's ctime, which no tool can set, and its own birth, which no copy has. */
 export interface Witness {
   /** How often the database was opened for work. */
   generation: number
@@ -19,7 +19,7 @@ export interface Witness {
   mark: FileMark
 }
 
-/** What shows that a file was replaced or written since. Decimal text, where a JavaScript number is not exact. */
+/** What shows that a file was replaced or written. Decimal text, because a JavaScript number is not exact enough. */
 export interface FileMark {
   ino: string
   size: string
@@ -46,14 +46,14 @@ export function judge(
   witness: Witness | null,
 ): Verdict {
   if (database === null) return witness ? 'lost' : 'new'
-  // The database remembers a witness once that is on the disk, before anybody works with it. Else the witness was lost.
+  // The database remembers a witness once that is on the disk, before anybody works. So a remembered witness was lost.
   if (!witness) return seen === null ? 'cut_off' : 'restored'
   const opened = generation ?? 0
   if (opened < witness.generation) return 'restored'
   // The power was cut after the database was written and before the witness was.
   if (opened > witness.generation) return 'cut_off'
   if (witness.closed) return isAsClosed(witness.closed, database, witness.isOriginal) ? 'clean' : 'restored'
-  // Both may have been restored from one copy. But a restored witness has another inode and ctime than the one remembered.
+  // Database and witness may both have been restored. But a restored witness has another inode and ctime than the one remembered.
   const sawThisOne = seen?.startsWith(`${opened} `) && seen !== seenAs(witness)
   return sawThisOne ? 'restored' : 'cut_off'
 }
@@ -85,7 +85,7 @@ export function readWitness(file: string): Witness | null {
   }
 }
 
-/** Replaces the witness, so that it lasts. Returns what the new file looks like. */
+/** Replaces the witness. The new one is on the disk when this returns. Returns its mark. */
 export function writeWitness(file: string, witness: Omit<Witness, 'mark' | 'isOriginal'>): FileMark {
   replaceFile(file, made => `${JSON.stringify({ ...witness, born: birthOf(made) })}\n`)
   return markOf(file)!
@@ -99,19 +99,19 @@ export function markOf(file: string): FileMark | null {
   return { ino: String(ino), size: String(size), mtime: String(mtimeNs), ctime: String(ctimeNs) }
 }
 
-/** Like `markOf`, but syncs the file's times to the disk before. So after a power cut the file still has the same ctime. */
+/** Like `markOf`, but syncs the file's times to the disk first, so that the ctime is the same after a power cut. */
 export function lastingMarkOf(file: string): FileMark | null {
   toDisk(file)
   return markOf(file)
 }
 
-/** Which file this is: no copy is the same. Undefined without a time of birth, for which Node answers 0 or the ctime. */
+/** A text that only this file has, and no copy. Undefined without a time of birth, for which Node says 0 or the ctime. */
 function birthOf({ ino, birthtimeNs }: BigIntStats): string | undefined {
   return birthtimeNs === 0n ? undefined : `${ino} ${birthtimeNs}`
 }
 
-/** Whether the database is as it was closed. A chmod changes only its ctime, so an equal mtime is enough beside the original
- * witness. A copy of the whole folder, written over the files, looks the same, but its witness is a copy. */
+/** Whether the database is as it was closed. A chmod changes only the ctime, so beside the original witness an equal mtime is
+ * enough. A copy of the whole folder, written over the files, has equal mtimes too, but its witness is no original. */
 function isAsClosed(closed: FileMark, now: FileMark, byOriginal: boolean): boolean {
   const isSame = closed.ino === now.ino && closed.size === now.size
   return isSame && (closed.ctime === now.ctime || (byOriginal && closed.mtime === now.mtime))

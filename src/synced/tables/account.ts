@@ -48,11 +48,9 @@ export function openAccount({ all, get, kept, run, value }: Statements) {
       unblock: run<[endpoint: string]>('DELETE FROM blocks WHERE endpoint = ?'),
       /** Forgets all blocks except those of these endpoints. */
       clearBlocks: (except: readonly string[]) => clearBlocks(JSON.stringify(except)),
-      /** Counts a credential that was issued on this day. */
       useQuota: run<[day: string]>(
         'INSERT INTO quota (day, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1',
       ),
-      /** Records that the host said that the day's quota is used up. */
       exhaustQuota: run<
         [row: Omit<QuotaRow, 'used'>]
       >(`INSERT INTO quota (day, used, exhausted, said_at, resumes_at) VALUES (@day, 0, @exhausted, @said_at, @resumes_at)

@@ -45,7 +45,7 @@ export function openAlbums({ all, get, kept, run }: Statements) {
    * record that has this place now; it gets the old one. Nothing changes where an album would lie below itself. */
   function move(album: AlbumRow, parent: number | null, name: string, lost: AlbumRow | undefined): AlbumRow {
     if (liesIn(parent, album.id) || (lost && liesIn(album.id, lost.id))) return album
-    // Two records can't have one place, and no album has an empty name (§4.6).
+    // Two records can't have one place. So `lost` waits at the empty name, which no album has (§4.6).
     if (lost) setPlace(lost.parent, '', 0, lost.id)
     setPlace(parent, name, 1, album.id)
     if (lost) setPlace(album.parent, album.name, 0, lost.id)
@@ -82,7 +82,7 @@ export function openAlbums({ all, get, kept, run }: Statements) {
       },
       /** Makes all recorded monotonic times the present time, after a boot (sync/clock.ts). */
       restartClocks: run<[monotonic: number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL'),
-      /** The album with this id is in doubt, so it is looked for again. */
+      /** Notes that the host did not know the album's id, so the album is looked for again. */
       doubt: run<[remoteId: string]>('UPDATE albums SET confirmed = 0 WHERE remote_id = ?'),
     },
   }
@@ -98,7 +98,7 @@ export function openContents({ has, run, value }: Statements) {
       unrecorded: value<[album: number | null], number | undefined>(
         'SELECT unrecorded FROM contents WHERE album = ifnull(?, 0)',
       ),
-      /** Whether any album has a count. Without one the records are new, an older copy, or cut off. */
+      /** Whether any album has a count. When none has, the records are new, an older copy, or of a first run that was cut off. */
       anyCounted: has<[]>('SELECT 1 FROM contents'),
     },
     writes: {
@@ -113,9 +113,9 @@ export function openContents({ has, run, value }: Statements) {
   }
 }
 
-/** empty: a complete walk showed no image and no album in the album, for the first time at `since`.
- * occupied: at `since` the album held an unrecorded image, or the host refused to delete the album.
- * deleting: albumd asked the host to delete the album, and the album may be gone. */
+/** empty: a complete walk showed no image and no album in the album, for the first time at `since`. occupied: at `since` the
+ * album held an unrecorded image, or the host refused to delete it. deleting: albumd asked the host to delete the album, which
+ * may be gone by now. */
 export interface UnusedAlbumRow {
   album: number
   /** Milliseconds since the machine started. */
@@ -150,7 +150,7 @@ export function openUnusedAlbums({ all, get, kept, run, value }: Statements) {
         'unused_albums',
         get<[album: number], UnusedAlbumRow>('SELECT * FROM unused_albums WHERE album = ?'),
       ),
-      /** The earliest `since` of one that is empty or being deleted, in monotonic milliseconds, or null. */
+      /** The earliest `since` of the albums that are empty or being deleted, in monotonic milliseconds. Null: there is none. */
       oldest: value<[], number | null>(`SELECT min(since) FROM unused_albums WHERE state <> 'occupied'`),
     },
     writes: {

@@ -2,8 +2,8 @@ import type { Millis } from '../../protocol/clock.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 
-/** gone: a recorded image that is not listed. changed: listed with another name, size, dimensions or album. foreign: not
- * recorded. twice: no file needs it, and one needs another image of the same name and bytes. */
+/** gone: a recorded image is not listed. changed: an image is listed with another name, size, dimensions or album. foreign: an
+ * image has no record. twice: no file needs the image, and a file needs another one of the same name and bytes. */
 export type FindingKind = 'gone' | 'changed' | 'foreign' | 'twice'
 
 export interface Finding {
@@ -11,7 +11,7 @@ export interface Finding {
   remote_id: string
   /** The album that the image is or was in; null is the root. */
   album: number | null
-  /** The image's name. It begins with the names of the albums below `album` that hold the image and are not recorded. */
+  /** The image's name. Before it stand the names of the unrecorded albums between `album` and the image. */
   name: string
   /** In what way the records and the listing differ. */
   detail: Reason
@@ -31,7 +31,8 @@ export function openAudit({ all, column, has, run }: Statements) {
       has: has<[kind: FindingKind, remoteId: string]>(
         'SELECT kind FROM audit_findings WHERE kind = ? AND remote_id = ?',
       ),
-      /** Whether this audit has found an image listed otherwise than recorded. A finding of an album that is not done is old. */
+      /** Whether this audit has found the image listed otherwise than recorded. In an album not compared yet, findings are
+       * old. */
       isElsewhere: has<[remoteId: string]>(
         `SELECT 1 FROM audit_findings JOIN audit USING (album) WHERE kind = 'changed' AND remote_id = ?`,
       ),
@@ -44,21 +45,20 @@ export function openAudit({ all, column, has, run }: Statements) {
       kinds: all<[], { kind: FindingKind; n: number }>(
         'SELECT kind, count(*) AS n FROM audit_findings GROUP BY kind',
       ),
-      /** Whether an image is in escrow or being deleted. That an unproved one is gone only the audit can find. */
+      /** Whether an image is in escrow or being deleted. An unproved entry does not count, because only the audit can end it. */
       isLeaving: has<[{ image: number }]>(
         `SELECT image FROM escrow WHERE image = @image AND state <> 'unproved'
          UNION ALL SELECT image FROM journal JOIN files USING (image) WHERE image = @image`,
       ),
     },
     writes: {
-      /** Records that the audit has compared this album. */
       done: run<[album: number | null, at: Millis]>(
         'INSERT INTO audit (album, at) VALUES (ifnull(?, 0), ?) ON CONFLICT DO UPDATE SET at = excluded.at',
       ),
       forgetDone: run<[]>('DELETE FROM audit'),
       /** Forgets what was found in an album that is compared anew. */
       forgetFindings: run<[album: number | null]>('DELETE FROM audit_findings WHERE album = ifnull(?, 0)'),
-      /** Forgets what was found in albums that an audit walks no more. `albums`: those that it walks, as JSON. */
+      /** Forgets what was found in albums that audits walk no more. `albums`: the ids of those that they walk, as JSON. */
       keepFindings: run<[albums: string]>(
         `DELETE FROM audit_findings WHERE album NOT IN (SELECT ifnull(value, 0) FROM json_each(?))`,
       ),
@@ -84,7 +84,8 @@ export function openAudit({ all, column, has, run }: Statements) {
            AND NOT EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id AND state <> 'unproved')
            AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.image = images.id))
      END`),
-      /** Forgets findings of images that are recorded in this album, which could not be compared and may list them too. */
+      /** Forgets that images recorded in this album are listed elsewhere. The album could not be compared, and may list them
+       * too. */
       dropMovedFrom: run<[album: number | null]>(
         `DELETE FROM audit_findings WHERE kind = 'changed' AND EXISTS (
            SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id

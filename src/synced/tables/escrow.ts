@@ -13,13 +13,13 @@ export interface EscrowRow {
   reason: 'deleted' | 'superseded' | 'ignored'
   state: 'grace' | 'held' | 'unproved' | 'approved'
   since: number
-  /** The running time at which the grace ends and the image may be deleted. 0: it has none, or a person has ended it. */
+  /** The running time at which the grace ends and the image may be deleted. 0: without a grace, or a person has ended it. */
   due_at: number
-  /** It is one of many. Until this time of the wall clock it stays, where it has no grace. Null: it is one of few. */
+  /** Until when by the wall clock an image without a grace waits as one of many. Null: it is not one of many. */
   many_until: Millis | null
   /** 1: the grace is over, and the host refused to delete the image. Then `due_at` is the time of the next try. */
   postponed: 0 | 1
-  /** Why the last pass that might have deleted the image did not, and since when. Null: no pass has decided so. */
+  /** Why the last pass that might have deleted the image did not, and since when this is the reason. Null: none did so. */
   why: Reason | null
   why_at: Millis | null
 }
@@ -46,13 +46,13 @@ export interface EscrowWeight {
   pending: number
   /** Images that were deleted lately (within the window) without a person's approval. */
   deleted: number
-  /** How many of both have a newer image of their picture. */
+  /** How many of `pending` and `deleted` have a newer image of their picture. */
   edited: number
   /** Files on the disk that use an image. */
   in_use: number
 }
 
-/** Until when what waits as many waits. `due_at`: running time. `by_clock`: 1: what has no grace waits by the clock. */
+/** How long many deletions wait. `due_at`: running time. `by_clock`: 1: those without a grace wait by the wall clock. */
 export interface ManyWait {
   mirror: number
   until: Millis
@@ -62,13 +62,13 @@ export interface ManyWait {
   why_at: Millis
 }
 
-/** Deletions of a folder that wait as many. `folder`: below the mirror, with a slash at its end; '' is the root. */
+/** Deletions of a folder that wait because they are many. `folder`: its path with a slash at its end; '' is the root. */
 export interface ManyInFolder {
   folder: string
   deletions: number
 }
 
-/** Deletions of a folder that wait for a person, or as many. `folder`: as of ManyInFolder. */
+/** A folder whose deletions wait for a person, or because they are many. `folder`: as in ManyInFolder. */
 export interface ToDecideInFolder extends ManyInFolder {
   /** How many of them wait for a person. */
   held: number
@@ -90,7 +90,7 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
     `SELECT min(due_at) FROM escrow WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))
        AND NOT (due_at = 0 AND ifnull(many_until, 0) > +?)`,
   )
-  // An image whose picture has moved, or may have moved, is not counted for the hold: see `records/moves.ts`.
+  // The hold does not count an image whose picture has moved or may have moved: see `records/moves.ts`.
   const lies = (where: string) => `(EXISTS (
     SELECT 1 FROM images AS lost CROSS JOIN ${where} WHERE lost.id = escrow.image) OR EXISTS (
     SELECT 1 FROM delivered AS lost CROSS JOIN ${where} WHERE lost.image = escrow.image))`
@@ -109,24 +109,24 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
   return {
     reads: {
       ofMirror: all<[mirror: number], EscrowRow>('SELECT * FROM escrow WHERE mirror = +? ORDER BY path'),
-      /** The entries that wait for a person, or as many, in the order of their paths. */
+      /** The entries that wait for a person, or because they are many, in the order of their paths. */
       toDecide: all<[mirror: number], EscrowRow>(`SELECT * FROM escrow WHERE ${toDecide} ORDER BY path`),
-      /** The folders of those. */
+      /** The folders of the entries in `toDecide`. */
       toDecideIn: all<[mirror: number], ToDecideInFolder>(
         `SELECT ${folder}, sum(state <> 'grace') AS held, sum(reason = 'deleted') AS gone, min(since) AS since,
            group_concat(image ORDER BY path) AS images
          FROM escrow WHERE ${toDecide} GROUP BY 1 ORDER BY 1`,
       ),
-      /** How many wait as many, and when the last of them is due, in running time and by the clock. */
+      /** How many entries wait because they are many, and when the last of them is due, in running time and by the clock. */
       many: one<[mirror: number], { deletions: number; due_at: number; until: Millis }>(
         `SELECT count(*) AS deletions, ifnull(max(due_at), 0) AS due_at, ifnull(max(many_until), 0) AS until
          FROM escrow WHERE ${waitsAsMany}`,
       ),
-      /** The folders of those, the fullest first. */
+      /** The folders of the entries in `many`, the fullest first. */
       manyIn: all<[mirror: number], ManyInFolder>(
         `SELECT ${folder} FROM escrow WHERE ${waitsAsMany} GROUP BY 1 ORDER BY 2 DESC, 1`,
       ),
-      /** Of those that passes have left for a reason of one code, the last, and how many they are: most first. */
+      /** The entries that passes have left, by code of the reason, the most first: the one left last, and how many they are. */
       left: all<[mirror: number], EscrowRow & { images: number }>(
         `SELECT *, max(why_at) AS why_at, count(*) AS images FROM escrow
          WHERE mirror = +? AND why IS NOT NULL AND many_until IS NULL AND state IN ('grace','approved')
@@ -136,15 +136,15 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
       atPath: all<[mirror: number, path: string], EscrowRow>(
         'SELECT * FROM escrow WHERE mirror = +? AND path = +? ORDER BY since',
       ),
-      /** The entries below this folder, the one that is due first first. */
+      /** The entries below this folder, the first due first. */
       below: all<[{ mirror: number; path: string }], EscrowRow>(
         `SELECT * FROM escrow WHERE mirror = +@mirror AND ${isBelow()} ORDER BY due_at`,
       ),
       of: get<[image: number], EscrowRow>('SELECT * FROM escrow WHERE image = ?'),
-      /** The path of a deleted picture of these bytes whose image is still in escrow: one of this name, else the last. */
+      /** The path of a deleted picture of these bytes whose image is still in escrow: of one with this name if there is one. */
       pathOfBytes: (image: { hash: Buffer; name: string }) =>
         isEmpty('escrow') ? undefined : pathOfBytes(image),
-      /** When the next entry of these mirrors is due, in running time; null when none waits for a time. `now`: by the clock. */
+      /** When the next entry of these mirrors is due, in running time; null when none waits for a time. `now`: the wall clock. */
       nextDue: (mirrors: readonly number[], now: Millis) => nextDue(JSON.stringify(mirrors), now),
       /** The entries whose deletion the host has refused. */
       postponed: all<[], EscrowRow>('SELECT * FROM escrow WHERE postponed = 1'),
@@ -157,15 +157,12 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
            (SELECT count(*) FROM files JOIN folders ON folders.id = files.folder
             WHERE mirror = +@mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS in_use`,
       ),
-      /** Whether there is an entry that `hold` would hold. */
       anyToHold: has<[mirror: number]>(`SELECT 1 FROM escrow WHERE ${toHold} LIMIT 1`),
-      /** Whether there is an entry that `delay` would delay. */
       anyToDelay: has<[mirror: number]>(
         `SELECT 1 FROM escrow WHERE ${toHold} AND many_until IS NULL LIMIT 1`,
       ),
-      /** Whether there is an entry that `release` would release. */
       anyToRelease: has<[mirror: number]>(`SELECT 1 FROM escrow WHERE mirror = +? AND ${toRelease} LIMIT 1`),
-      /** `weight` without `in_use`, for which all files of the mirror are read. */
+      /** `weight` without `in_use`, which takes a read of all files of the mirror. */
       toDelete: one<[{ mirror: number; since: number }], Pick<EscrowWeight, 'pending' | 'deleted'>>(
         `SELECT ${toDelete}`,
       ),
@@ -185,7 +182,7 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
       postpone: run<[{ image: number; due_at: number }]>(
         'UPDATE escrow SET due_at = @due_at, postponed = 1 WHERE image = @image',
       ),
-      /** A pass has left the image. A reason that stays the same keeps its time. */
+      /** Records why a pass has left the image. When the reason is the same as before, it keeps its time. */
       stay: run<[{ image: number; why: Reason; why_at: Millis }]>(
         'UPDATE escrow SET why = @why, why_at = @why_at WHERE image = @image AND why IS NOT @why',
       ),
@@ -196,7 +193,7 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
       ),
       /** Holds the entries of a mirror until a person approves or discards them. Returns how many entries became held. */
       hold: changes<[mirror: number]>(`UPDATE escrow SET state = 'held', many_until = NULL WHERE ${toHold}`),
-      /** Has the entries of a mirror wait as many. Returns how many did not before. */
+      /** Makes the entries of a mirror wait because they are many. Returns how many did not wait for this before. */
       delay: changes<[ManyWait]>(
         `UPDATE escrow SET many_until = @until, why = @why, why_at = @why_at, due_at = CASE
              WHEN @by_clock AND (due_at = 0 OR postponed) THEN 0 ELSE max(due_at, @due_at) END, postponed = 0
@@ -205,7 +202,7 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
       moveMany: run<[ms: number]>(
         'UPDATE escrow SET many_until = many_until + ? WHERE many_until IS NOT NULL',
       ),
-      /** What has moved is neither held nor one of many. `due_at`: when it is due at the latest. */
+      /** Ends the hold, and the wait of many, of images whose picture has moved. `due_at`: when they are due at the latest. */
       release: changes<[{ mirror: number; due_at: number }]>(
         `UPDATE escrow SET state = 'grace', many_until = NULL, why = NULL, why_at = NULL, due_at = min(due_at, @due_at)
          WHERE mirror = +@mirror AND ${toRelease}`,

@@ -19,7 +19,7 @@ export interface FailureRow {
 export function openFailures({ all, get, run, value }: Statements) {
   return {
     reads: {
-      /** The failure of a path. When both an upload and a look failed, the failed upload. */
+      /** The failure of a path. When both an upload and a look have failed, returns that of the upload. */
       of: get<[folder: number, name: string], FailureRow>(
         'SELECT * FROM failures WHERE folder = +? AND name = +? ORDER BY source DESC LIMIT 1',
       ),
@@ -39,8 +39,8 @@ export function openFailures({ all, get, run, value }: Statements) {
      WHERE source = 'upload' AND code = ? AND state = 'failed' ORDER BY size`),
       /** When the next failure is due to be tried again; null when none is tried again by itself. */
       nextDue: value<[], number | null>('SELECT min(next_attempt_at) FROM failures'),
-      /** Failed uploads that are tried again now, those that were tried least first: those whose time has come, and in each
-       * pass the files that could not be read, because the host is not asked before a file is read. */
+      /** The failed uploads that are tried again now, those with the fewest tries first. These are the uploads whose time has
+       * come, and in each pass those whose file could not be read: reading a file costs the host nothing. */
       due: all<[now: number], FailureRow>(
         `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL
        AND (next_attempt_at <= +? OR code = 'UNREADABLE')
@@ -54,7 +54,7 @@ export function openFailures({ all, get, run, value }: Statements) {
      VALUES (@folder, @name, @source, @code, @message, 1, @next_attempt_at)
      ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message,
        attempts = attempts + 1, next_attempt_at = excluded.next_attempt_at`),
-      /** A failed look stays: a name that is not UTF-8 may be written exactly like this one. */
+      /** Keeps failed looks: the path of another file, whose name is not UTF-8, may be written exactly like this one. */
       clear: run<[folder: number, name: string]>(
         `DELETE FROM failures WHERE folder = +? AND name = +? AND source <> 'look'`,
       ),

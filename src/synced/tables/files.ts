@@ -3,10 +3,10 @@ import type { Statements } from '../database.ts'
 import { boundsBelow, pages } from '../queries.ts'
 import type { Bytes } from './images.ts'
 
-/** pending: to be hashed, and sent when its bytes are new. synced: its image has its bytes. linked: an image has its name,
- * dimensions and size; bytes are not compared yet. uncertain: its upload is in doubt. failed: its last one failed. gone: not on
- * the disk any more; its image is in escrow. kept: the same, and it stays for good. hidden: left out (ignored, empty, a link);
- * its image stays. */
+/** pending: to be hashed, and to be sent when its bytes are new. synced: its image has its bytes. linked: an image has its name,
+ * dimensions and size, and the bytes are not compared yet. uncertain: its upload is in doubt. failed: its last upload failed.
+ * gone: not on the disk any more; its image is in escrow. kept: not on the disk any more; its image stays for good. hidden: left
+ * out (ignored, empty, a link); its image stays. */
 export type FileState = 'pending' | 'synced' | 'linked' | 'uncertain' | 'failed' | 'gone' | 'kept' | 'hidden'
 
 export interface FileKey {
@@ -19,7 +19,7 @@ export interface FileRow extends FileLook, FileKey {
   since: number | null
   image: number | null
   hash: Buffer | null
-  /** 1: the image lies in another album than the folder's own, which could not be had, until the picture changes. */
+  /** 1: the image lies in another album than the folder's own, which could not be had. It stays so until the picture changes. */
   flat: 0 | 1
 }
 
@@ -33,16 +33,16 @@ export interface FileAtPath extends FileRow {
   path: string
 }
 
-/** A file that was not read yet, and is as large as its image, may still have the image's bytes. */
+/** The condition that a file may still have the bytes of its image: it is as large as the image, and was not read yet. */
 export const mayBeSame = `files.hash IS NULL AND image IS NOT NULL
      AND files.size IN (SELECT images.size FROM images WHERE images.id = files.image
        UNION ALL SELECT delivered.size FROM delivered WHERE delivered.image = files.image)`
 
-/** The synced files with these bytes. An SQL text for FROM, as the next one. */
+/** The synced files with these bytes, as SQL text for FROM. */
 export const withBytes = (hash: string) =>
   `images AS same CROSS JOIN files ON same.hash = ${hash} AND files.image = same.id AND files.state = 'synced'`
 
-/** The files without a proved image that have the bytes of an image (`of`), or are not read yet and may have them. */
+/** The files without a proved image that have the bytes of an image (`of`), or are not read yet and may have them. SQL text. */
 export const openLike = (of: string) =>
   `files INDEXED BY files_open_by_size ON files.size = ${of}.size AND (files.hash IS NULL OR files.hash = ${of}.hash)
      AND files.state IN ('pending','uncertain','failed','linked')`
@@ -154,13 +154,13 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
     reads: {
       ofFolder: all<[folder: number], FileRow>('SELECT * FROM files WHERE folder = +?'),
       at: get<[FileKey], FileRow>('SELECT * FROM files WHERE folder = @folder AND name = @name'),
-      /** The files at and below a folder, in the order of their paths; '' is the root. */
+      /** The files at and below a folder, in the order of their paths. '' is the root. */
       *below(mirror: number, path: string): Generator<FileAtPath> {
         for (const folder of foldersFrom(mirror, path))
           for (const file of pages<FileRow>(after => inFolder(folder.id, after?.name ?? '')))
             yield { ...file, path: folder.path === '' ? file.name : `${folder.path}/${file.name}` }
       },
-      /** The pending files in the order of their mtime, each once, whatever becomes of it meanwhile. */
+      /** The pending files in the order of their mtime. Each is given once, even when it changes meanwhile. */
       pending: (order: 'newest' | 'oldest', mirrors: readonly number[]) =>
         filesAfter(beginning[order], after => next[order]({ ...of(mirrors), ...after })),
       /** The files that became pending at `from` or later, the latest first. Each file is given once. */
@@ -168,11 +168,11 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
         filesAfter({ since: Number.MAX_SAFE_INTEGER, ...FIRST }, after =>
           newlyPending({ ...of(mirrors), ...after, from, most }),
         ),
-      /** Pending files with an image that were not read: they may still have its bytes. Each is given once. */
+      /** Pending files with an image that were not read, so they may still have its bytes. Each is given once. */
       notCompared: (mirrors: readonly number[]) =>
         filesAfter(FIRST, after => notCompared({ ...of(mirrors), ...after })),
-      /** New files as large as an image that perhaps no file uses: it is due at this running time, or stays for good. Its
-       * picture may have moved there; only the bytes can tell. Each is given once. */
+      /** New files as large as an image that perhaps no file uses: an image that is due at this running time, or that stays for
+       * good. The image's picture may have moved there, which only the bytes can tell. Each is given once. */
       perhapsOfUnused: (mirrors: readonly number[], running: number) =>
         filesAfter(FIRST, after => ofUnusedSize({ ...of(mirrors), ...after, running })),
       anyPending: (mirrors: readonly number[]) => anyPending(of(mirrors)),
@@ -180,7 +180,7 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
       arePending: has<[pictures: number]>(
         `SELECT 1 FROM files WHERE state = 'pending' AND state <> 'synced' LIMIT 1 OFFSET ?`,
       ),
-      /** What of the pending files is to be sent, and how many are to be compared with their image first. */
+      /** How much of the pending files is to be sent, and how many files are to be compared with their image first. */
       toSend: (mirrors: readonly number[]) => toSend(of(mirrors).mirrors),
       /** Whether a pending file is to be compared with its image first. */
       isToCompare: has<[FileKey]>(
@@ -197,7 +197,7 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
            UNION ALL SELECT size, hash FROM delivered WHERE image = @id) AS lost CROSS JOIN ${openLike('lost')}
          ORDER BY files.hash IS NULL, name <> @name LIMIT 1`,
       ),
-      /** A synced file with these bytes, at best of this name. */
+      /** A synced file with these bytes, preferably one with this name. */
       withBytes: get<[OfImage], FileRow>(
         `SELECT files.* FROM (SELECT @hash AS hash UNION ALL SELECT hash FROM delivered WHERE image = @id) AS lost
          CROSS JOIN ${withBytes('lost.hash')} ORDER BY files.name <> @name LIMIT 1`,
@@ -207,7 +207,7 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
         `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
            AND state = 'linked' AND hash = +@hash`,
       ),
-      /** At most `most` recorded files of a folder, hidden files included. */
+      /** At most `most` recorded files of a folder, also hidden ones, but none that is kept. */
       someOf: all<[folder: number, most: number], FileRow>(
         `SELECT * FROM files WHERE folder = +? AND state <> 'kept' LIMIT +?`,
       ),
@@ -250,10 +250,10 @@ export function openResend({ has, run }: Statements) {
   }
 }
 
-/** So many new rows go into one statement, the most first. */
+/** How many new rows go into one statement. The largest number that still fits is used first. */
 const ADDED_AT_ONCE = [50, 10, 1]
 
-/** An image whose picture is looked for, also in the bytes that a restore has written of it. */
+/** An image whose picture is looked for. The bytes that a restore has written of the image count as the picture's bytes too. */
 type OfImage = Bytes & { id: number; name: string }
 type ByTime = FileKey & { mtime: number }
 type OfMirrors = ReturnType<typeof of>
@@ -262,10 +262,10 @@ type OfMirrors = ReturnType<typeof of>
 const IN_MIRRORS = 'mirror IN (SELECT value FROM json_each(+@mirrors))'
 const of = (mirrors: readonly number[]) => ({ mirrors: JSON.stringify(mirrors) })
 
-/** What comes before every file, in the order of folders and names. */
+/** A key that comes before every file, in the order of folders and names. */
 const FIRST: FileKey = { folder: 0, name: '' }
 
-/** The files of a query that reads page by page, in the order of the columns of `first`, which comes before every file. */
+/** The files of a query that reads page by page, in the order of the columns of `first`, whose values precede every file. */
 function filesAfter<First extends Partial<FileRow>>(
   first: First,
   page: (after: First) => FileRow[],

@@ -17,7 +17,7 @@ export interface FolderRow {
   files: number
   /** 1: the folder was a mount point at the last look. */
   mount: 0 | 1
-  /** What the last look found here, or at a mount point what was mounted there. Null: not known. */
+  /** Inode and time of birth at the last look; at a mount point, of what was mounted there. Null: not known. */
   ino: number | null
   birthtime: number | null
   /** 1: a person trusts the folder (`albumd trust`), so what the next look does not find counts as deleted. */
@@ -118,17 +118,18 @@ export function openFolders({ all, column, get, kept, run, value }: Statements) 
       setUnknown: run<[{ id: number; unknown: Reason }]>(
         'UPDATE folders SET unknown = @unknown, digest = NULL, accept = 0 WHERE id = @id',
       ),
-      /** Forgets the digest. So the next look answers the folder's whole content, which is compared with the records. */
+      /** Forgets the digest. So the next look returns the folder's whole content, which is compared with the records. */
       lookAgain: run<[id: number]>('UPDATE folders SET digest = NULL WHERE id = ?'),
       ignoreGone: run<[id: number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?'),
-      /** The folder is gone or left out. Its row stays while its files have images, and a mount point while it is left out. */
+      /** The folder is gone or left out. Its row stays while its files have images; that of a mount point while it is left
+       * out. */
       gone: run<
         [id: number]
       >(`UPDATE folders SET present = 0, digest = NULL, unknown = NULL, accept = 0, ignore_text = NULL, files = 0, left_format = 0,
        left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`),
       unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
       accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
-      /** Removes the record of a folder that is gone, unless a file, an open upload or a folder on its disk needs it. */
+      /** Removes the record of a folder that is gone, unless a file, an open upload or a folder that is on the disk needs it. */
       removeIfEmpty: run<[id: number]>(`DELETE FROM folders WHERE id = ? AND ${isEmpty}`),
     },
   }

@@ -4,11 +4,11 @@ import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 import { excessOf } from './images.ts'
 
-/** changed: a scan found another version, or the picture again. unchanged: the host had its bytes already. adopted: an image
- * that was there proved to have them. linked: they are not compared yet. arrived, never_arrived: what recovery found out.
- * left_out: it is there, and not mirrored any more. kept: it is gone, and its image stays for good. held: a deletion waits for
- * a person. postponed: the host refused one. needed: its image was taken out of escrow. lost: the host does not hold its image
- * any more, or it is somebody else's. */
+/** changed: a scan found another version, or the picture came back. unchanged: the host had its bytes already. adopted: an image
+ * on the host proved to have its bytes. linked: an image was found whose bytes are not compared yet. arrived, never_arrived:
+ * what recovery found out. left_out: the picture is there, and not mirrored any more. kept: the picture is gone, and its image
+ * stays for good. held: its deletion waits for a person. postponed: the host refused its deletion. needed: its image was taken
+ * out of escrow. lost: the host does not hold its image any more, or the image is somebody else's. */
 export type HistoryEvent =
   | 'changed'
   | 'uploaded'
@@ -75,7 +75,7 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
   return {
     reads: {
       last: (place: Location): HistoryEvent | undefined => lastOf(place)?.event,
-      /** Oldest first. */
+      /** The events of a path, the oldest first. */
       of: all<[Location], HistoryRow>(
         `SELECT mirror, path, at, event, detail FROM history
          WHERE mirror = +@mirror AND path = +@path ORDER BY id`,

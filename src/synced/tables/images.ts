@@ -18,32 +18,32 @@ export interface ImageRow extends Bytes {
   width: number | null
   height: number | null
   recorded_at: number
-  /** uploaded: the host acknowledged the upload. compared: its bytes were fetched, and are the picture's. none: it is linked. */
+  /** uploaded: the host acknowledged the upload. compared: the image was fetched and has these bytes. none: it is linked. */
   proof: 'uploaded' | 'compared' | 'none'
   /** 1: the image stays on the host for good. */
   kept: 0 | 1
   /** The modification time of the file that was sent, in microseconds since 1970. Null: not known. */
   mtime: number | null
-  /** Its image data (`ImageData`), where they were read. Null: only all its bytes tell. */
+  /** Its image data (`ImageData`). Null: they were not read, so only all bytes tell which picture this is. */
   data: string | null
-  /** How a listing first showed what the host has altered: `size width height`, as listed. Null: as it was sent. */
+  /** How a listing first showed an altered image: `size width height`. Null: it shows the image as it was sent. */
   listed: string | null
 }
 
-/** How the host had altered a picture that a restore got of it. */
+/** How the host had altered a picture that a restore got from it. */
 export interface Alteration {
   /** stripped: its metadata are lost. packed: its image data are packed anew. encoded: it is not the original. */
   how: 'stripped' | 'packed' | 'encoded'
-  /** 1: its metadata said how it is to be turned, and are lost. */
+  /** 1: the lost metadata said how the picture is to be turned. */
   turned: 0 | 1
 }
 
-/** Bytes that a restore got as an image, other than the host was sent. */
+/** Bytes that a restore got of an image, and that differ from what the host was sent. */
 export type Altered = Bytes & Alteration
-/** Bytes that are known to be an image's picture. `how`: null for those that the host was sent. */
+/** Bytes that are known to be an image's picture. `how`: null for the bytes that the host was sent. */
 export type Given = Bytes & (Alteration | { how: null; turned: 0 })
 
-/** The ids of the images that have these bytes, or were given to a restore in these bytes. An SQL text. */
+/** The ids of the images that have these bytes, or of which a restore got these bytes. SQL text. */
 export const idsWith = (hash: string) =>
   `(SELECT id FROM images WHERE hash = ${hash} UNION SELECT image FROM delivered WHERE hash = ${hash})`
 
@@ -57,7 +57,7 @@ export const IMAGE_TRANSITIONS = {
 type NewImage = Omit<ImageRow, 'id' | 'kept' | 'mtime' | 'data' | 'listed'> &
   Partial<Pick<ImageRow, 'mtime' | 'data'>>
 
-/** By how many rows a table is too long that may have one row for each image, and 100,000 more. Counting reads all rows. */
+/** By how many rows a table is too long. It may have a row for each image, and 100,000 more. Counting reads all rows. */
 export const excessOf = (table: 'history' | 'versions') =>
   `SELECT max(0, (SELECT count(*) FROM ${table}) - (SELECT count(*) FROM images) - 100000)`
 
@@ -74,7 +74,7 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
     `SELECT * FROM images WHERE id IN ${idsWith('+@hash')} ORDER BY id`,
   )
   const given = all<[id: number], Altered>('SELECT hash, size, how, turned FROM delivered WHERE image = ?')
-  /** The images of these bytes. What a restore has written of an image counts as its bytes too. */
+  /** The images of these bytes. The bytes that a restore has written of an image count as the image's too. */
   const byHash = (hash: Buffer) => (isEmpty('delivered') ? ofHash(hash) : ofBytes({ hash }))
 
   return {
@@ -106,15 +106,16 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
         `SELECT min(recorded_at) FROM images WHERE id IN ${idsWith('+@hash')}`,
       ),
       byHash,
-      /** All bytes that are known to be the image's picture, those that were sent first. */
+      /** All bytes that are known to be the image's picture. Those that were sent come first. */
       given: ({ id, hash, size }: ImageRow): Given[] => [{ hash, size, how: null, turned: 0 }, ...given(id)],
-      /** Images of a type that have the bytes of a picture here for sure, besides one; the large ones and the latest first. */
+      /** Images of this type that are proved to have a picture's bytes, but not `besides`. Large ones come first, then the
+       * latest. */
       samples: all<[{ mime: string; size: number; besides: string; most: number }], ImageRow>(
         `SELECT * FROM images WHERE proof <> 'none' AND mime = @mime AND remote_id <> @besides
          ORDER BY size >= +@size DESC, id DESC LIMIT +@most`,
       ),
-      /** The sizes of the images, and of the uploads in doubt, whose bytes a picture on the disk may turn out to have. Images of
-       * synced files are not among them, because their files have these bytes. Images of no file are. */
+      /** The sizes at which a picture on the disk may turn out to have the bytes of an image or of an upload in doubt. Images of
+       * synced files do not count, because their files have these bytes. Images that no file uses count. */
       sizesToCompare: column<[], number>(
         `SELECT size FROM images WHERE kept = 1 OR NOT EXISTS (SELECT 1 FROM files WHERE image = images.id)
          UNION SELECT images.size FROM escrow JOIN images ON images.id = escrow.image
@@ -125,7 +126,7 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
       linked: all<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`),
     },
     writes: {
-      /** Records an image. Returns the record that has the id already: a host may give equal bytes the same one. */
+      /** Records an image. Returns the record that has its id already, because a host may give equal bytes the same id. */
       put(image: NewImage): ImageRow {
         const row = { mtime: null, data: null, ...image }
         const id = add(row)
@@ -136,7 +137,7 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
         `UPDATE images SET proof = 'compared', hash = @hash, size = @size, cdn_url = @cdn_url,
            data = iif(hash = @hash, data, NULL) WHERE id = @id`,
       ),
-      /** Records that a restore gets the image in these bytes. */
+      /** Records the bytes in which a restore gets the image. */
       give: run<[Altered & { id: number }]>(
         'INSERT OR IGNORE INTO delivered (image, hash, size, how, turned) VALUES (@id, @hash, @size, @how, @turned)',
       ),
@@ -159,7 +160,6 @@ export function openDeleted({ changes, has, run, value }: Statements) {
       isFrom: has<[moment: number]>('SELECT remote_id FROM deleted WHERE at < +? LIMIT 1'),
     },
     writes: {
-      /** Records that albumd deleted an image. */
       put: run<[remoteId: string, at: Millis]>(
         'INSERT INTO deleted (remote_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
       ),
@@ -171,7 +171,7 @@ export function openDeleted({ changes, has, run, value }: Statements) {
   }
 }
 
-/** Images like a mirror's picture that proved to have other bytes, so that they are not linked again. */
+/** Images that look like a mirror's picture and proved to have other bytes, so that they are not linked again. */
 export function openRefuted({ has, run }: Statements) {
   return {
     reads: {

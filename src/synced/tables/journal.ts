@@ -27,24 +27,24 @@ export interface OpenUpload extends Intent {
   remote_id: string | null
 }
 
-/** Intents of requests that change the host. Each function `open…` of the writes answers the id of the new intent. */
+/** Intents of requests that change the host. Each write `open…` returns the id of the new intent. */
 export function openJournal({ all, get, insert, run, value }: Statements) {
   return {
     reads: {
       openUploads: all<[], OpenUpload>(`SELECT * FROM journal WHERE kind = 'upload' ORDER BY id`),
-      /** The open intent to create an album of this name in `parent`, if any. */
+      /** The open intent to create an album of this name in `parent`, if there is one. */
       openCreation: get<[parent: number | null, name: string], Intent>(
         `SELECT * FROM journal WHERE kind = 'create_album' AND coalesce(album, 0) = ifnull(?, 0) AND album_name = ?`,
       ),
-      /** When the latest request to create an album whose intent is open was sent; null when none is open. */
+      /** When the latest request to create an album was sent whose intent is still open. Null: no such intent is open. */
       newestCreation: value<[], number | null>(
         `SELECT max(sent_at) FROM journal WHERE kind = 'create_album'`,
       ),
-      /** When the earliest upload or creation whose intent is open was sent; null when none is open. */
+      /** When the earliest upload or creation was sent whose intent is still open. Null: no such intent is open. */
       oldestInDoubt: value<[], number | null>(
         `SELECT min(sent_at) FROM journal WHERE kind <> 'delete_image'`,
       ),
-      /** When the first upload or creation after this time whose intent is open was sent; null when there is none. */
+      /** When the first upload or creation after this time was sent whose intent is still open. Null: no such intent is open. */
       nextInDoubt: value<[after: number], number | null>(
         `SELECT min(sent_at) FROM journal WHERE kind <> 'delete_image' AND sent_at > ?`,
       ),

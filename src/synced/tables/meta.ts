@@ -4,7 +4,7 @@ import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 
-/** A picture that the host refused: its MIME type, and how. `crossed`: since then, a picture of another type was taken. */
+/** A picture that the host refused: its MIME type, and how. `crossed`: since then, the host took a picture of another type. */
 export type Refused = FileKey & { mime?: string; way?: string; crossed?: true }
 
 /** How the text in the database is turned into a value and back. A missing value is null. */
@@ -15,11 +15,11 @@ interface Codec<T> {
 
 const number: Codec<number> = { read: Number, write: String }
 const text: Codec<string> = { read: String, write: String }
-/** A flag is written only when it is true. When nothing is written, it reads as null. */
+/** A flag is written only when it is true. A missing flag reads as null. */
 const flag: Codec<true> = { read: () => true, write: () => '1' }
 const json = <T>(): Codec<T> => ({ read: JSON.parse, write: JSON.stringify })
 
-/** What the store of the account's machines told. */
+/** What the store that the account's machines share told. */
 export interface MachinesTold {
   away: { reason: Reason; since: Millis } | null
   machines: {
@@ -30,21 +30,20 @@ export interface MachinesTold {
     seen: Millis
     albums: string[]
     used_today: number
-    /** Requests in its last second, by endpoint. */
   }[]
 }
 
-/** What a host does to pictures between upload and delivery. encoded anew: nothing but name and dimensions stays. */
+/** What a host does to pictures between upload and delivery. encoded anew: only the name and the dimensions stay the same. */
 export type Delivery = 'as sent' | 'without metadata' | 'packed anew' | 'encoded anew'
 export type Deliveries = Partial<Record<Format, Delivery>>
 
-/** `to`: null until an audit has compared the albums. */
+/** A span of time of which nothing is recorded. `to`: null until an audit has compared the albums. */
 export interface Gap {
   from: Millis
   to: Millis | null
 }
 
-/** A span of ledger time (records/ledger-time.ts), `ahead` of the wall clock. `to`: its last commit; null: it goes on. */
+/** A span of ledger time (records/ledger-time.ts), `ahead` of the wall clock. `to`: its last commit. Null: it goes on. */
 export interface ClockSpan {
   from: Millis
   to: Millis | null
@@ -75,9 +74,9 @@ const FACTS = {
   config: text,
   /** Why the running process refused the config that it was told to read again. Null: it works with the last one. */
   config_refused: text,
-  /** No reload mends that, because albumd must be stopped for it. */
+  /** Reading the config again can't mend `config_refused`, because albumd must be stopped for the change. */
   config_needs_stop: flag,
-  /** The same of the key that was read again. */
+  /** Why the running process refused the key that it read again. Null: it works with the last one. */
   key_refused: text,
   /** How often the state was opened for work, and what the witness looked like then (synced/witness.ts). */
   generation: number,
@@ -86,7 +85,7 @@ const FACTS = {
   restored: flag,
   /** A salted hash of the API key whose account was last found to hold the recorded images (own-account.ts). */
   key_mark: text,
-  /** Boot and requests, for the next process's rate (last-process.ts). Null while one works, and after an unclean end. */
+  /** Boot and requests, for the rate of the next process (last-process.ts). Null while one works and after an unclean end. */
   quiet_since: text,
   /** For each endpoint, the last long wait that the host asked for. */
   asked_waits: json<Readonly<Record<string, AskedWait>>>(),
@@ -96,9 +95,9 @@ const FACTS = {
   running_ms: number,
   /** When `running_ms` was recorded. */
   running_at: number,
-  /** What the host has given up of the versions before this time is not known (records/versions.ts). */
+  /** Of versions before this time it is not known which of them the host has given up (records/versions.ts). */
   versions_since: number,
-  /** Nothing is known of these times, because older copies of the records were put back (records/versions.ts). */
+  /** Spans of time of which nothing is known, because older copies of the records were put back (records/versions.ts). */
   records_gaps: json<Gap[]>(),
   /** The latest ledger time, and its spans, the earliest first. */
   ledger_time: number,
@@ -119,11 +118,11 @@ const FACTS = {
   default_album: text,
   /** The address below which the host delivers images, as its listings name it (§4.4, listing/delivery.ts). */
   cdn_base: text,
-  /** How the host delivers pictures of a format, as its first deliveries and later ones have shown (delivered/learned.ts). */
+  /** How the host delivers pictures of each format, as its deliveries have shown (delivered/learned.ts). */
   delivery: json<Deliveries>(),
   /** The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts). */
   promises_broken: flag,
-  /** The host took a picture that EXIF turns only with `skip_dimension_check` (uploads/sender.ts). */
+  /** The host took a picture only with `skip_dimension_check` because EXIF turns the picture (uploads/sender.ts). */
   turned_skip: flag,
   /** Pictures that the host refused and has not taken since (uploads/breaker.ts), the latest last. */
   refused: json<readonly Refused[]>(),
@@ -135,7 +134,7 @@ const FACTS = {
   quota_day: text,
   /** How many images a day the config allowed when the host last said that the quota is used up. */
   quota_limit: number,
-  /** A person wants the host to be asked now, although it said that the quota is used up. The host's next answer ends this. */
+  /** A person wants the host asked now, although it said that the quota is used up. The host's next answer ends the wish. */
   quota_asked: flag,
   /** When the host last granted a credential again after the quota was used up. */
   quota_opened: number,
@@ -146,7 +145,7 @@ const FACTS = {
   /** When the present audit began, and the row of the newest image at that time. */
   audit_began: number,
   audit_newest: number,
-  /** A failure of the host has ended the audit early. The next run continues this audit. */
+  /** A failure of the host has ended the audit early. The next run goes on with it. */
   audit_stopped: flag,
   audit_ended: number,
 
@@ -158,7 +157,7 @@ const FACTS = {
   paused_until: number,
   /** The setting `uploads.bandwidth`; '' when the config has none. */
   bandwidth: text,
-  /** Why this machine does nothing: another one has its albums. Null: it has them, or has not asked for them. */
+  /** Why this machine does nothing: another machine has its albums. Null: it has them, or did not ask for them. */
   album_taken: text as unknown as Codec<Reason>,
   /** Why deletions wait for the store that the account's machines share (shared/claims.ts). Null: they do not wait. */
   claim_doubt: text as unknown as Codec<Reason>,

@@ -2,7 +2,7 @@ import type { Identity } from '../../local/disk.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 
-/** ROOT: its root is in doubt. FOLDER_UNKNOWN: a folder below it is. SCAN_ENDED: its last scan was ended early. */
+/** ROOT: the root is in doubt. FOLDER_UNKNOWN: a folder below it is in doubt. SCAN_ENDED: the last scan was ended early. */
 export type GuardCode = 'ROOT' | 'FOLDER_UNKNOWN' | 'SCAN_ENDED'
 
 export interface Guard {
@@ -22,7 +22,7 @@ export interface MirrorRow {
   phase: 'scanning' | 'syncing' | null
   /** Whether a person trusts this root. 0: not. 1: what the next whole scan lacks counts as deleted. 2: it was found empty, and may stay so. */
   accept: 0 | 1 | 2
-  /** Whether the many that wait are news: pictures are gone in such numbers, not edited alone. */
+  /** 1: many deletions wait together, and those of pictures that are gone are many even without those of edited ones. */
   many_news: 0 | 1
 }
 
@@ -51,7 +51,7 @@ export function openMirrors({ all, get, kept, note, run }: Statements) {
         insert(folder, album)
         return byFolder(folder)!
       },
-      /** Records device, inode and birthtime of the mirror's root. */
+      /** Records which folder the mirror's root is. */
       trusted: run<[Identity & { id: number }]>(
         `UPDATE mirrors SET dev = @dev, ino = @ino, birthtime = @birthtime
          WHERE id = @id AND (dev IS NOT @dev OR ino IS NOT @ino OR birthtime IS NOT @birthtime)`,

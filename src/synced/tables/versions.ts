@@ -6,8 +6,8 @@ import { excessOf } from './images.ts'
 
 /** What was at a path before: a version of a picture, or nothing. What is at the path now is in the file's record. */
 export interface VersionRow extends Location {
-  /** When the version's image was recorded, and until when the path's picture used it, in ledger time
-   * (records/ledger-time.ts). While that is ahead, a row before this one tells when the picture began to use it. */
+  /** When the version's image was recorded, and until when the path's picture used it, in ledger time (records/ledger-time.ts).
+   * When the picture began to use it at another time, a row before this one tells that time. */
   since: Millis
   until: Millis
   /** SHA-256 of the version's bytes, and how many bytes these are. Null: no picture was at the path. */
@@ -55,7 +55,7 @@ export function openVersions({ column, get, one, run, value }: Statements) {
         const { after: first, end } = boundsBelow(folder)
         return pages(after => pathsAfter({ mirror, after: after ?? first, end, moment }))
       },
-      /** The latest time at which a version was at its path that the host does not hold any more. */
+      /** The latest time at which a path held a version that the host does not hold any more. */
       givenUp: (mirrors: readonly number[]) => givenUp(JSON.stringify(mirrors)),
       /** When the image of the oldest recorded version was recorded. */
       oldest,
@@ -70,7 +70,7 @@ export function openVersions({ column, get, one, run, value }: Statements) {
       hold: run<[{ hash: Buffer; given_up: 0 | 1 }]>(
         'UPDATE versions SET given_up = @given_up WHERE hash = +@hash AND given_up <> @given_up',
       ),
-      /** Forgets the `most` oldest rows. Returns the latest time that they tell of. */
+      /** Forgets the `most` oldest rows. Returns the latest time of which these told. */
       dropOldest(most: number): number | null {
         const { until } = drop(most)
         dropOldest(most)

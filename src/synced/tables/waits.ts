@@ -4,7 +4,7 @@ import type { Statements } from '../database.ts'
 import { isBelow, pathOf } from '../queries.ts'
 import type { FileKey } from './files.ts'
 
-/** What a picture waits for, as the pass decided. `until` null: nobody can tell. */
+/** What a picture waits for, as the pass decided. `until`: the end of the wait. Null: nobody can tell it. */
 export interface WaitRow extends FileKey {
   why: Reason
   until: Millis | null
@@ -15,7 +15,7 @@ export interface WaitRow extends FileKey {
 /** What several pictures wait for, for a reason of one code. Reasons inside of it that differ are left out. `path`: of one. */
 export type WaitOfSeveral = Omit<WaitRow, keyof FileKey> & { path: string; pictures: number }
 
-/** Pictures that the last try left for later. A row ends with the next transition of its file. */
+/** Pictures that the last try left for later. A row is removed at the next transition of its file. */
 export function openWaits({ all, get, run }: Statements) {
   return {
     reads: {
