@@ -1,6 +1,6 @@
 import type { SteadyClock } from '../protocol/clock.ts'
 
-/** Wakes whoever waits in `sleep`. A ring lasts until `heard`, so one that comes before `sleep` is not lost. */
+/** Wakes whoever waits in `sleep`. A ring lasts until `heard` is called, so a ring before `sleep` is not lost. */
 export class Bell {
   #ringing = new AbortController()
 

@@ -19,7 +19,7 @@ export type DaemonEvent =
   /** The store that the machines share can't be used. Published once, and again only after it has answered. */
   | { event: 'store_away'; message: string }
   | { event: 'store_answers' }
-  /** What kept the daemon from its work, as it told in a warning, has passed. */
+  /** What kept the daemon from its work has passed. A warning had told of it. */
   | { event: 'albumd_works_again' }
   | { event: 'trouble'; code: string; message: string }
   | { event: 'trouble_resolved' }
@@ -43,17 +43,17 @@ export interface Topics {
   news: SpokenEvent
   daemon: DaemonEvent
   say: string
-  /** A pass has ended, and has tried all of its uploads. */
+  /** A pass has ended and has tried all of its uploads. */
   passEnded: Synced
   /** The daemon has taken a step. Published at least once a minute while the loop rests, and often while it works. */
   alive: undefined
-  /** Nothing may be deleted for a while, because another machine may have the albums. That is over. */
+  /** Deletions need not wait any more for a doubt whether another machine has the albums. */
   doubtEnded: undefined
   request: RequestEvent
   sending: Sending
 }
 
-/** Calls listeners (the log, the page, the notices) with what engine and daemon do, at once and in their order. */
+/** Calls listeners (the log, the page, the notices) at once with each event of engine and daemon, in order. */
 export class Bus {
   readonly #listeners = new Map<keyof Topics, Set<(event: never) => void>>()
 

@@ -1,4 +1,4 @@
-/** What `work` returns, or null when `work` throws. For example, the content of a system's file that may be missing. */
+/** What `work` returns, or null when `work` throws, for example because a file of the system is missing. */
 export function orNull<T>(work: () => T): T | null {
   try {
     return work()

@@ -40,7 +40,7 @@ export const resumeCommand: Command<object, { paused: Pause | null }> = {
   },
 }
 
-/** What a restore is about to write, where the host delivers other bytes than it was sent. `hash`: in hexadecimal digits. */
+/** What a restore is about to write where the host delivers other bytes than it was sent. `hash`: in hexadecimal digits. */
 const givenCommand: Command<{ pictures: (Omit<Restored, 'hash'> & { hash: string })[] }, object> = {
   request: z => {
     const [how, turned] = [z.enum(['stripped', 'packed', 'encoded']), z.literal([0, 1])]
@@ -74,7 +74,7 @@ const takeAlbumCommand: Command<object, { albums: string[] }> = {
   },
 }
 
-/** The commands that act on the state. The daemon carries them out where one runs, else the command line does. */
+/** The commands that act on the state. The daemon carries them out while one runs, and else the command line does. */
 export const commands = {
   sync: syncCommand,
   put: putCommand,
@@ -159,7 +159,7 @@ export async function carryOutHere<N extends CommandName>(
       state?.close(sent)
     } finally {
       claim.release()
-      // The commands for the last pictures may take long. Other commands of albumd need not wait for them.
+      // The commands for the last pictures may take long. Other commands of albumd do not wait for them.
       await onUpload.end()
     }
   }

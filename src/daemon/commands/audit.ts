@@ -53,7 +53,7 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
 
 const FINDINGS_TOLD = 100
 
-/** Publishes what an audit found that has reached the last album, whoever asked for the audit. */
+/** Publishes what an audit found, once it has reached the last album. Who asked for the audit does not matter. */
 export function noteAudit(
   { note }: Pick<Engine, 'note'>,
   { albums, findings, skipped }: Pick<AuditResult, 'albums' | 'findings' | 'skipped'>,
@@ -76,7 +76,7 @@ async function auditForAWhile(
   let steps = 0
   const progress = (done: number, albums: number) => {
     output.progress(done, albums)
-    // At least one album is compared in each call. With none, the audit would never end while pictures change all day.
+    // Each call compares at least one album. Otherwise the audit would never end while pictures change all day.
     if (steps++ > 0 && context.othersWait()) leave.abort()
   }
   const result = await audit(config, engine, repair, { ...interruption, stop }, progress)
@@ -96,9 +96,9 @@ export interface AuditFinding {
   repaired: boolean
   /** The picture of a repaired image still waits to be uploaded again, for example because the day's quota is used up. */
   waits: boolean
-  /** The picture of an image that is gone is gone from the disk too, and nothing has its bytes. A repair found this. */
+  /** The picture of an image that is gone is not on the disk either, and nothing has its bytes. A repair found this. */
   lost: boolean
-  /** ISO 8601: until then a repair leaves `gone` images alone, as the host may list late. Null: it need not wait. */
+  /** ISO 8601: until then a repair leaves `gone` images alone, because the host may list them late. Null: it need not wait. */
   repair_from: string | null
 }
 
@@ -126,7 +126,7 @@ export async function audit(
   // The walk sends at most half as many requests as the rate permits, so that other work can send the rest.
   const gapMs = 2000 / config.host.requests_per_second.list
   const { albums, skipped, finished, stopped } = await runAudit({ ...context, gapMs, progress }, interruption)
-  // What an earlier audit found in albums that this one has not reached is not told.
+  // What an earlier audit found in albums that this audit has not reached is not told.
   const findings = synced.audit.findings().filter(({ album }) => finished || synced.audit.isDone(album))
   // The findings are put into words before the repair, because the repair changes the records.
   const found = findings.map(finding => shown(context, finding))
@@ -175,7 +175,7 @@ export async function audit(
   ])
 }
 
-/** Whether an image that was not found has neither a file any more nor another image or file of its bytes. */
+/** Whether the picture of an image that was not found is lost: it has no file, and no other image or file has its bytes. */
 function isLost(
   { files, images }: Synced,
   { image, files: users }: { image: ImageRow; files: readonly FileKey[] },

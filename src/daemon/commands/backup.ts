@@ -8,7 +8,7 @@ import { stateFiles } from '../state/claim.ts'
 import { refuseClosed } from '../state/state-problem.ts'
 import { NotPossible } from './command.ts'
 
-/** Copies the records to `file`, beside a running daemon, and returns the copy's bytes. Throws NotPossible, StateError. */
+/** Copies the records to `file`, while a daemon may run. Returns the copy's size in bytes. Throws NotPossible and StateError. */
 export function backUp({ state_dir }: Config, file: string): number {
   refuseClosed(state_dir)
   const { database } = stateFiles(state_dir)

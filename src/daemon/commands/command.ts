@@ -11,7 +11,7 @@ import { fingerprintOf } from '../state/claim.ts'
 export interface CommandOutput {
   emit: EmitSpoken
   say(line: string): void
-  /** `done` of all `albums` are compared by now. */
+  /** Called when `done` of all `albums` are compared. */
   progress(done: number, albums: number): void
 }
 
@@ -25,7 +25,7 @@ export interface CommandContext {
   engine(): Engine
   interruption: Interruption
   output: Pick<CommandOutput, 'progress'>
-  /** Makes a complete pass over all mirrors, or what the options leave of it. */
+  /** Makes a complete pass over all mirrors, or only the part that the options name. */
   pass(options?: PassOptions): Promise<PassReport>
   /** Whether other work waits. A command that takes long asks this again and again, and then calls `giveWay`. */
   othersWait(): boolean
@@ -34,19 +34,19 @@ export interface CommandContext {
 
 /** A command of a person, as the daemon or a one-shot command carries it out. Request and result are JSON. */
 export interface Command<Request, Result> {
-  /** Given zod, which only a daemon loads to read a request. */
+  /** The schema of the request. zod is a parameter, because only a daemon reads requests and loads it. */
   request(zod: typeof z): z.ZodType<Request>
   needsHost?: boolean
-  /** The command only records something: it does not wait for the pass under way, and any config may give it. */
+  /** The command only records something. So it does not wait for the pass under way, and the asker may have another config. */
   atOnce?: boolean
-  /** The pass under way needs not end after such a command. */
+  /** The pass under way need not end early after such a command. */
   isSilent?: boolean
   /** Called when a daemon is given the command, before the command's turn. */
   given?(engine: Engine): void
   carryOut(context: CommandContext, request: Request): Promise<Result>
 }
 
-/** The error of a command that can't be carried out, or not now. `code`: undefined for an error that nobody expects. */
+/** The error of a command that can't be carried out, or not now. `code`: undefined for an error that is a bug. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly code: string | undefined
@@ -57,7 +57,7 @@ export class Refused extends Error {
   }
 }
 
-/** Throws Refused where the daemon has another config. `taken`: one config's fingerprint, or null. `pid`: the daemon's. */
+/** Throws Refused where the daemon has another config. `taken`: its fingerprint, or null. `pid`: the daemon's, or null. */
 export function refuseOtherConfig(config: Config, taken: string | null, pid: number | null): void {
   if (taken === null || taken === fingerprintOf(config)) return
   const again = pid === null ? '' : ` (kill -HUP ${pid})`
@@ -74,14 +74,14 @@ export class NotPossible extends Refused {
   }
 }
 
-/** Throws NotPossible where a relative path means things in several mirrors. `mirrors`: those that have something there. */
+/** Throws NotPossible where a relative path means something in several mirrors. `mirrors`: the mirrors in which it does. */
 export function refuseSeveral(path: string | undefined, mirrors: readonly string[]): void {
   const several = [...new Set(mirrors)]
   if (path === undefined || path.startsWith('/') || several.length < 2) return
   throw new NotPossible(inWords(because('in_several_mirrors', { path, folders: several.join(', ') })))
 }
 
-/** Whether a path below a mirror's `folder` is at or below `wanted`, which is absolute, below the folder, or everything. */
+/** Whether a path below a mirror's `folder` is at or below `wanted`: absolute, below the folder, or undefined for all. */
 export function isMeant(folder: string, path: string, wanted: string | undefined): boolean {
   return wanted === undefined || isAtOrBelow(path, wanted) || isAtOrBelow(fullPath(folder, path), wanted)
 }

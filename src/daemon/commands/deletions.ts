@@ -26,8 +26,8 @@ import { type Command, isMeant, NotPossible, refuseSeveral } from './command.ts'
 interface DeletionsRequest {
   action: 'approve' | 'discard'
   path?: string | undefined
-  /** `setOfImages()` of the deletions that the person has seen, held or waiting as many: those are meant. When it is another
-   * set by now, the command refuses. */
+  /** `setOfImages()` of the deletions that the person has seen, held or waiting as many: the command means those. It refuses when
+   * the set is another one by now. */
   seen?: string | undefined
 }
 
@@ -68,7 +68,7 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
   },
 }
 
-/** The ids of the images at or below `path` that are held, or wait as many. */
+/** The ids of the images at or below `path` that are held, or that wait because they are many. */
 export function imagesToDecide(config: Config, synced: Synced, path: string): number[] {
   return imagesOf(synced, listToDecide(config, synced, path, systemClock.wall()))
 }
@@ -78,7 +78,7 @@ export function setOfImages(images: readonly number[]): string {
   return hash('sha256', images.toSorted((one, other) => one - other).join())
 }
 
-/** Those of these deletions that wait still, as they wait now. */
+/** Those of these deletions that still wait, each as it waits now. */
 export function stillPending(
   config: Config,
   synced: Synced,
@@ -89,8 +89,8 @@ export function stillPending(
   return listPending(config, synced, undefined, now).filter(({ image_id }) => ids.has(image_id))
 }
 
-/** The pictures at and below `path` that are gone from the disk, and no scan has seen it. Then a discard means their
- * newest image too. A mirror whose root is in doubt has none, because its pictures may only be away. */
+/** The pictures at and below `path` that are gone from the disk and that no scan has missed yet. A discard means their newest
+ * image too. There are none where the mirror's root is in doubt, because its pictures may only be away. */
 function goneUnnoticed({ mirrors }: Config, synced: Synced, path: string): GonePicture[] {
   return mirrors.flatMap(({ folder: root }) => {
     const row = synced.mirrors.of(root)
@@ -134,8 +134,8 @@ function imagesOf({ images }: Synced, deletions: readonly PendingDeletion[]): nu
 
 /** An image that waits for its deletion, as `deletions --json` shows it. */
 export interface PendingDeletion {
-  /** held: the image is deleted only after a person has approved it. grace, many: it is deleted by itself; as one of many
-   * it waits longer. */
+  /** held: the image is deleted only after a person has approved it. grace: it is deleted by itself. many: it is deleted by
+   * itself after a longer wait, as one of many. */
   state: 'held' | 'many' | 'grace'
   /** ISO 8601. Null: nobody can tell, because the image is held, no daemon runs, or something stops the deletion. */
   goes_at: string | null
@@ -147,7 +147,7 @@ export interface PendingDeletion {
   mirror: string
   path: string
   reason: EscrowRow['reason']
-  /** Where the same picture lies now: below this mirror, or a whole path in another. Null: it has not moved. */
+  /** Where the same picture lies now: its path below this mirror, or its whole path in another mirror. Null: it has not moved. */
   moved_to: string | null
   /** ISO 8601. */
   since: string
@@ -157,7 +157,7 @@ export interface PendingDeletion {
   image_id: string
 }
 
-/** The deletions of the config's mirrors that are held or wait as many, or those at and below `path`. */
+/** The deletions of the config's mirrors that are held or wait because they are many. With `path`, those at and below it. */
 function listToDecide(
   config: Config,
   synced: Synced,
@@ -214,10 +214,10 @@ function listed(
   })
 }
 
-/** What has the time at which an image goes. */
+/** The reasons whose wait has an end: the image is deleted then. */
 const TIMED: ReadonlySet<ReasonCode> = new Set(['grace_runs', 'many_wait'])
 
-/** What happens with the image of a picture that is on the disk again, and that no scan has found yet. */
+/** What happens with the image of a picture that is on the disk again, and that no scan has found there yet. */
 function thereAgain(running: boolean): Wait[] {
   const looks = [wait(because('there_again')), wait(because('looked_at_again'))]
   return running ? looks : [...looks, wait(because('run_sync'))]

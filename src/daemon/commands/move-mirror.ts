@@ -14,17 +14,17 @@ export interface MovedMirror {
   album: string
   /** How many pictures keep their records and are in the new folder. */
   pictures: number
-  /** How many pictures that have an image are not in the new folder. */
+  /** How many pictures have an image and are not in the new folder. */
   missing: number
-  /** The path of the first of them below the folder. Null: none is missing. */
+  /** The path below the folder of the first missing picture. Null: none is missing. */
   first_missing: string | null
   /** Whether the mirror is guarded until they are there or trusted. False: the next scan takes them as deleted. */
   guarded: boolean
 }
 
-/** Has the records of the mirror at `from` belong to the folder `to`, which the config names in its place. No daemon can do
- * it, because a daemon does not open a state that knows another folder than its config. `from`: the folders that the person
- * may mean. `to`: a real path. Throws NotPossible, LockedError and StateError. */
+/** Makes the records of the mirror at `from` those of the folder `to`, which the config names instead. A daemon can't do this,
+ * because it does not open a state that knows another folder than its config. `from`: the folders that the person may mean.
+ * `to`: a real path. Throws NotPossible, LockedError and StateError. */
 export async function moveMirror(
   config: Config,
   from: readonly string[],

@@ -27,7 +27,7 @@ export const ENDED = new Refused(
   'DAEMON_ENDED',
   'The daemon was stopped before this was done. Run the command again',
 )
-/** Commands that wait are refused with this reason, when the session ends because config or key was replaced. */
+/** The reason with which waiting commands are refused when the session ends because config or key was replaced. */
 export const RENEWED = new Refused(
   'DAEMON_ENDED',
   'The daemon took another config or key before this was done. Run the command again',
@@ -37,7 +37,7 @@ export interface Asker {
   output?: CommandOutput
   /** Aborted when the asker has gone. A command that has not begun is then dropped. */
   left?: AbortSignal
-  /** The fingerprint of the asker's config. A session with another config refuses the command, unless it is done at once. */
+  /** The fingerprint of the asker's config. A session with another config refuses the command, unless the command is `atOnce`. */
   config?: string | null
   taken?: () => void
   begun?: () => void
@@ -52,18 +52,17 @@ interface QueuedCommand {
 
 const SILENT: CommandOutput = { emit() {}, say() {}, progress() {} }
 
-/**
- * The commands given to a running daemon. They are carried out between passes, because no pass must see the state change.
- */
+/** The commands given to a running daemon. They are carried out between passes, because the state must not change during a
+ * pass. */
 export class CommandQueue {
   #session: Session | null = null
-  /** Why commands were refused last. Null: a session was open since, or none has failed. */
+  /** Why commands were refused last. Null: none was refused, or a session was opened since. */
   #closed: Refused | null = null
   readonly #queue: QueuedCommand[] = []
   readonly #begun = new Set<QueuedCommand>()
   readonly #asked = new Bell()
   #stateError: StateError | null = null
-  /** Called before a command that sends requests waits for its turn, so that it is carried out with the key of that moment. */
+  /** Called before a command that sends requests begins to wait, so that the key is read again first. */
   renewKey: () => Promise<void> = async () => {}
 
   open(session: Session): void {
@@ -75,7 +74,7 @@ export class CommandQueue {
     this.#session = null
   }
 
-  /** Refuses the commands that wait. After the state failed, a new one has it tried again at once: see `asked`. */
+  /** Refuses the commands that wait. After the state failed, a new command ends the pause before the next try: see `asked`. */
   close(why: Refused): void {
     this.#closed = why
     this.#asked.heard()
@@ -90,7 +89,7 @@ export class CommandQueue {
     return this.#session
   }
 
-  /** Aborted while a command waits: the pass under way then ends early, and the loop does not rest, nor does the supervisor. */
+  /** Aborted while a command waits. Then the pass under way ends early, and neither loop nor supervisor rests. */
   get asked(): AbortSignal {
     return this.#asked.signal
   }
@@ -100,12 +99,12 @@ export class CommandQueue {
     request: Request,
     { output = SILENT, left, config: theirs = null, taken = () => {}, begun = () => {} }: Asker = {},
   ): Promise<Result> {
-    // A config that is being read is taken first too.
+    // Reads config and key again first, so that the command is carried out with them.
     if (needsHost || theirs !== null) await this.renewKey()
     const refuseOther = ({ config }: Session) => {
       if (!atOnce) refuseOtherConfig(config, theirs, process.pid)
     }
-    // A command that is refused here does not end the pass under way. A session that ends may end for another config.
+    // A refusal here does not end the pass under way. A session that ends is not asked: the next may have the asker's config.
     if (this.#session && !this.#session.interruption.stop.aborted) refuseOther(this.#session)
     taken()
     if (this.#session) given?.(this.#session.engine)
@@ -132,7 +131,7 @@ export class CommandQueue {
     return promise
   }
 
-  /** Carries out the queued commands, between passes or while one waits for its own pass. Throws StateError. */
+  /** Carries out the queued commands: between passes, or while a command waits for a pass of its own. Throws StateError. */
   async carryOut(): Promise<void> {
     for (;;) {
       const command = this.#queue.shift()

@@ -83,8 +83,8 @@ function scopeOf({ config, synced }: CommandContext, paths: readonly string[]): 
   return scopes
 }
 
-/** The parent is scanned too, since only it shows that a folder is gone; of what is not recorded, the closest folder
- * above. */
+/** The folders whose scan shows what happened at this path. The parent is among them, since only it shows that a folder is gone.
+ * Of a path without a record it is the closest recorded folder above. */
 function foldersToScan({ mirrors, folders }: Synced, mirror: string, path: string): Scope {
   const row = mirrors.of(mirror)
   if (path === '' || !row) return 'everything'
@@ -93,7 +93,7 @@ function foldersToScan({ mirrors, folders }: Synced, mirror: string, path: strin
   return [[...foldersAbove(path)].findLast(isRecorded) ?? '', ...below]
 }
 
-/** `why`: why the first of the `unknown` pictures could not be compared, in words. */
+/** The result of `verify`. `why`: why the first of the `unknown` pictures could not be compared, in words. */
 export type VerifiedInWords = Omit<Verified, 'why'> & { why: string | null }
 
 interface AdoptResult extends PassResult {
@@ -128,7 +128,7 @@ export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
   },
 }
 
-/** `path` and `resend`: absolute, or below a mirror's folder. With `path`, nothing else is scanned, sent and deleted. */
+/** `path` and `resend`: absolute, or below a mirror's folder. With `path`, only what is there is scanned, sent and deleted. */
 interface RetryRequest {
   path?: string | undefined
   resend?: string | undefined
@@ -137,7 +137,7 @@ interface RetryRequest {
 export const retryCommand: Command<RetryRequest, PassResult> = {
   request: z => z.strictObject({ path: z.string().optional(), resend: z.string().optional() }),
   needsHost: true,
-  // A request of the pass under way may sleep, and the command's turn comes only after that pass.
+  // A request of the pass under way may sleep, so it is woken at once: the command's turn comes only after that pass.
   given: ({ context: { host } }) => host.askNow(),
   async carryOut(context, { path, resend }) {
     const { config, synced } = context
@@ -180,8 +180,8 @@ function wholePath([folder]: readonly string[], path: string | undefined): strin
   return [path.startsWith('/') ? path : fullPath(folder, path)]
 }
 
-/** Forgets the failures at and below `path` (absolute, or below a mirror's folder; undefined: all), and has the host asked
- * about the quota. Blocks stay recorded until they end, because `status` shows when they began. */
+/** Forgets the failures at and below `path`, and makes the host be asked about the quota again. `path`: absolute, or below a
+ * mirror's folder. Undefined: all failures. Blocks stay recorded until they end, because `status` shows when they began. */
 export function forgetFailures(config: Mirrors, synced: Synced, path?: string): Promise<void> {
   const failed = filesAt(config, synced, synced.files.inState('failed'), path)
   return synced.commit(tx => {
@@ -217,7 +217,7 @@ function inDoubtAt(config: Mirrors, synced: Synced, path: string): FileRow[] {
   )
 }
 
-/** Failures of which nobody knows whether the image is on the host. They end when a person has the upload sent again. */
+/** Failures of uploads that may have arrived. They end when a person has the upload sent again. */
 const DOUBTFUL: ReadonlySet<string> = new Set(['AMBIGUOUS', 'STATE_RESTORED'])
 
 function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
@@ -228,7 +228,7 @@ function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], pat
   })
 }
 
-/** Returns a function that says whether a location is at or below `path`, which is as for `forgetFailures`. */
+/** Returns a function that says whether a location is at or below `path`. `path`: as of `forgetFailures`. */
 export function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefined) {
   const folders = new Map(mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
   return (location: { mirror: number; path: string }) => {
@@ -237,8 +237,8 @@ export function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefi
   }
 }
 
-/** Does `work`, which returns the failures that ended it, unless albumd is paused. Blocked endpoints are tried again,
- * because a person asked, except for a used-up quota, about which albumd itself asks when it may be back. */
+/** Does `work`, unless albumd is paused. `work` returns the failures that ended it. Blocked endpoints are tried again, because a
+ * person asked. A used-up quota is not: albumd asks about it itself when it may be back. */
 export async function passResult(
   context: CommandContext,
   work: () => Promise<HostFailure[]>,
@@ -262,7 +262,7 @@ export async function passResult(
   }
 }
 
-/** A path below another one is counted with that one. */
+/** What is left at each path. A path below another of the paths is counted with that one. */
 function leftAt(synced: Synced, mirrors: readonly MirrorStatus[], paths: readonly string[]): LeftOf[] {
   const outermost = new Set(paths.filter(path => !paths.some(other => isBelow(path, other))))
   return [...outermost].map(full => {
@@ -286,8 +286,8 @@ async function whatStopped(
     blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')
   for (const endpoint of ENDPOINTS) if (!isUsedUp(endpoint)) host.unblock(endpoint)
   if (synced.escrow.postponed().length > 0) await synced.commit(tx => hurried(tx, running()))
-  // What the host refuses may hold for all. A pass with nothing to send does not notice when that ends, nor whether the first
-  // key is right.
+  // Without a request, a pass with nothing to send does not notice that a block has ended, nor whether a first key is right. So
+  // it asks for a listing.
   const isOpen = synced.account.blocks().length > 0 || synced.meta.get('key_mark') === null
   const ended = await work()
   const asked = (isOpen || ended.length > 0) && !paths ? await host.list(null, 1, interruption.cut) : null

@@ -9,11 +9,11 @@ export interface TrustResult {
   /** False: the folder is not in doubt. */
   trusted: boolean
   reason: string | null
-  /** How many missing pictures have images that are not kept for good. These images will be deleted. */
+  /** How many missing pictures have an image that is not kept for good. These images will be deleted. */
   missing: number
   /** The paths of the first NAMED missing pictures, below the mirror's folder. */
   paths: string[]
-  /** When the named folder is not in doubt: the folders of its mirror that are in doubt. Otherwise empty. */
+  /** The folders of the mirror that are in doubt, where the named folder is not. Otherwise empty. */
   in_doubt: string[]
   /** Whether the config says `deletions: keep` for the mirror, so no image will be deleted. */
   keeps: boolean
@@ -21,7 +21,7 @@ export interface TrustResult {
 
 const NAMED = 10
 
-/** `folder`: its real path. */
+/** `folder`: the real path of the folder. */
 export const trustCommand: Command<{ folder: string }, TrustResult> = {
   request: z => z.strictObject({ folder: z.string() }),
   async carryOut({ config, synced }, { folder }) {

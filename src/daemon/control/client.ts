@@ -13,7 +13,7 @@ export interface RemoteOutput extends CommandOutput {
   begun(): void
 }
 
-/** Gives a command to the daemon at this socket; null: none is there. Throws Refused, with the code LEFT on `leave`. */
+/** Gives a command to the daemon at this socket. Null: no daemon is there. Throws Refused, with the code LEFT on `leave`. */
 export async function askDaemon<N extends CommandName>(
   file: string,
   config: Config,
@@ -40,7 +40,7 @@ export async function askDaemon<N extends CommandName>(
       hear(line, { ...output, begun })
     }
   } catch (error) {
-    // Whether the daemon ended after the connection was made.
+    // Whether the connection was lost after it was made, because the daemon ended.
     const isCutOff = answer !== null || CLOSED.has((error as { code?: unknown }).code)
     if (error instanceof Refused || !(leave.aborted || isCutOff)) throw error
   } finally {
@@ -75,7 +75,7 @@ function refused({ code, message }: Refusal): Refused {
   return new Refused(code ?? undefined, message)
 }
 
-/** The errors that mean: no daemon listens. There is no socket, or a daemon left the socket behind when it was killed. */
+/** The errors that mean that no daemon listens: there is no socket, or one that a killed daemon left behind. */
 const NOBODY: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'])
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 
-/** `POST /commands/<name>` with an Asking brings lines of JSON, or another status and a Refusal. Both ends are one
+/** The body of `POST /commands/<name>`. The answer is lines of JSON, or another status with a Refusal. Both ends are of one
  * version. */
 export const asking = z.strictObject({
   version: z.string(),

@@ -15,7 +15,7 @@ import { asking, asRefusal, type Line, type Refusal } from './protocol.ts'
 
 const GRACE_MS = 300
 
-/** Opens the daemon's control socket. When that fails, it says why, and the daemon works without the socket. */
+/** Opens the daemon's control socket. When that fails, it says why, and the daemon works without a socket. */
 export async function openControl(file: string, queue: CommandQueue, { say, note }: Bus): Promise<Close> {
   try {
     const app = controlApp(queue, what => note({ event: 'asked_for', what }))
@@ -26,7 +26,7 @@ export async function openControl(file: string, queue: CommandQueue, { say, note
   }
 }
 
-/** Serves `app` on a socket for this user and root. A socket that is there is a killed albumd's. Rejects with Node's
+/** Serves `app` on a socket for this user and root. A socket that is there was left by a killed albumd. Rejects with Node's
  * error. */
 export async function serveControl(app: Hono, file: string): Promise<Close> {
   // No timeout, because a command may show nothing for hours.
@@ -46,7 +46,7 @@ export async function serveControl(app: Hono, file: string): Promise<Close> {
 
 export type Close = () => Promise<void>
 
-/** Serves `app`, and returns a function that ends this within `graceMs`. `listen` may reject with Node's error. */
+/** Serves `app`. Returns a function that ends this within `graceMs`. `listen` may reject with Node's error. */
 export async function serveApp(
   server: Server,
   app: Hono,
@@ -56,7 +56,7 @@ export async function serveApp(
   const listener = getRequestListener(app.fetch, {
     // With `true`, Hono's adapter would replace the Request and Response of the whole process with its own.
     overrideGlobalObjects: false,
-    // The app answers its own errors. Only a request whose Host and path make no URL comes here.
+    // The app answers its own errors. Only a request whose Host and path make no URL gets this answer.
     errorHandler: () => new Response('That is no request.\n', { status: 400 }),
   })
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
@@ -73,7 +73,7 @@ export async function serveApp(
 }
 
 const LARGEST_REQUEST = 64 * 1024
-/** So many bytes may wait for a client that does not read; then its connection ends, for the sake of the memory. */
+/** The most bytes that wait for a client that does not read. After that its connection ends, because they fill the memory. */
 const MOST_BYTES_AHEAD = 16 * 1024 * 1024
 
 export function controlApp(queue: CommandQueue, onAsked: (what: string) => void): Hono {
@@ -101,7 +101,7 @@ export function controlApp(queue: CommandQueue, onAsked: (what: string) => void)
   return app
 }
 
-/** The answer, line by line as the work goes on. A command that has begun goes on when its client disconnects. */
+/** The answer to a command, line by line. A command that has begun goes on when its client disconnects. */
 function answerTo(
   queue: CommandQueue,
   command: Command<unknown, unknown>,

@@ -19,7 +19,7 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 /** The longest timeout of a request, even where `host.timeout` is longer, because a person waits for the doctor. */
 export const LONGEST_MS = 15_000
 
-/** Single questions, none of them repeated, because a person waits. Not beside a daemon, which shares the rate (§8). */
+/** Each question is asked once, because a person waits. Not for use beside a daemon, which shares the rate (§8). */
 export const askingOnce = (timeout: number) => ({
   timeoutMs: Math.min(timeout, LONGEST_MS),
   concurrency: 1,
@@ -159,7 +159,7 @@ function about(endpoint: AskedEndpoint, said: string): string {
   return `${endpoint} (${QUESTIONS[endpoint].aim}): ${said}`
 }
 
-/** A remedy that is null is what a person can do about the key. */
+/** What a finding says of each code, and what a person can do. Null: what helps with a key. */
 const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string | null]>> = {
   INVALID_API_KEY: [fail, null],
   MISSING_API_KEY: [fail, null],
@@ -169,7 +169,7 @@ const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string | nu
   NO_AVAILABLE_IO_NODE: [warn, BY_ITSELF],
 }
 
-/** Whether a new key belongs to the account of the recorded images; null for a known key. Nothing is recorded. */
+/** Whether a new key belongs to the account of the recorded images. Null for a known key. Records nothing. */
 export async function checkAccount(
   config: Config,
   apiKey: string,

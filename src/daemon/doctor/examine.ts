@@ -32,9 +32,9 @@ interface PageTold extends DaemonTold {
   page: { why: string | null }
 }
 
-/** Checks everything that albumd needs, and changes nothing. While a daemon runs, the host is not asked, because both
- * share the rate (§8), and `askDaemon` says what the host told the daemon; null when it does not answer. `file`: of the
- * config. */
+/** Checks everything that albumd needs, and changes nothing. While a daemon runs, the host is not asked, because both share the
+ * rate (§8). Instead `askDaemon` returns what the host told the daemon, or null when the daemon does not answer. `file`: the
+ * config's file. */
 export async function* examine(
   file: string,
   config: Config,
@@ -47,7 +47,7 @@ export async function* examine(
   const readable = database.status !== 'fail'
   const told = isRunning ? await askDaemon() : undefined
   const status = readable ? readStatus(config, systemClock.wall(), told) : null
-  // What is in such a folder, and on which disk it is, is in doubt. A finding below says why.
+  // What is in these folders is in doubt, and on which disk they are. A finding below says why.
   const guarded = (status?.mirrors ?? [])
     .filter(({ state, needs_person }) => state === 'guarded' && needs_person)
     .map(({ folder }) => folder)
@@ -85,7 +85,7 @@ function whetherRuns({ state_dir }: Config): boolean | null {
   }
 }
 
-/** What each row of the table of checks is about. Of the host's refusals the doctor speaks by endpoint. */
+/** The check for each row of the table of checks, but for the host's refusals: the doctor asks each endpoint about those. */
 const ABOUT: Readonly<Record<string, Check>> = {
   GUARDED: 'folder',
   HELD: 'folder',
@@ -109,7 +109,7 @@ function* checkDelivery({ delivery }: Status): Generator<Finding> {
   }
 }
 
-/** What `status` says too. `lost`: the mirrors' folders that another finding is about. */
+/** Findings from what `status` says. `lost`: the mirrors' folders that another finding is about. */
 function* checkStatus(
   status: Status,
   config: Config,
@@ -149,10 +149,10 @@ async function* checkHost(
   if (reach.some(({ check, status }) => check !== 'clock' && status === 'fail')) return
   if (isRunning)
     return yield* judgeDaemon(status?.blocks ?? [], keyRemedy(config, null), status?.quota.exhausted)
-  // Without the store, nobody knows how much of the rate is left to the doctor. A finding says why there is no access to it.
+  // Without the store nobody knows how much of the rate is left, so the doctor asks nothing. A finding says why the store fails.
   if (key === null || store === undefined) return
   const now = systemClock.monotonic()
-  // The rate counts an earlier albumd's last requests. Without records they are taken as sent just now.
+  // The requests of an earlier albumd count for the rate. Without records they are taken as sent just now.
   const earlier = status === null ? now : readState(config, synced => earlierRequests(synced, now))
   const access = { apiKey: key, ca, store }
   const host = await openHostToAsk(config, access, earlier, askingOnce(config.host.timeout))
@@ -174,7 +174,7 @@ interface Access {
   key: string | null
   /** The host's certificate authorities as PEM. Null: Node's own. Undefined: `host.ca_file` can't be read. */
   ca: string | null | undefined
-  /** The store that machines share. Null: the config names none. Undefined: what it asks for can't be read. */
+  /** The store that machines share. Null: the config names none. Undefined: its password or certificates can't be read. */
   store: StoreAccess | null | undefined
   findings: Finding[]
 }
@@ -214,7 +214,7 @@ export function checkConfigFile(file: string): Finding {
 /** The API key as albumd finds it. Null: systemd hands it to the service. Throws ConfigError. */
 export function findKey(config: Config, env: NodeJS.ProcessEnv): { key: string | null; findings: Finding[] } {
   const found = keyFileOf(config, env)
-  // access(2) would check the real user's rights, and sudo may have changed the effective user alone.
+  // The file is opened, because access(2) checks the real user's rights, and sudo may have changed only the effective user.
   if (found?.kind === 'beside' && orNull(() => closeSync(openSync(found.file, 'r'))) === null)
     return {
       key: null,

@@ -15,8 +15,8 @@ import { orNull } from '../or-null.ts'
 import { whoRefuses } from '../state/state-problem.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
-/** Whether each mirror's folder is there and can be read as a whole. `folders`: how many there are, each of which needs a
- * watch. `lost`: those that are missing or unreadable. `guarded`: those that another finding is about. */
+/** Whether each mirror's folder is there and can be read as a whole. `folders`: how many folders need a watch. `lost`: the
+ * mirrors' folders that are missing or unreadable. `guarded`: those that another finding is about. */
 export async function checkTrees(
   config: Config,
   signal: AbortSignal,
@@ -50,7 +50,7 @@ interface Survey {
   unreadable: { folders: number; pictures: number; first: string | null }
 }
 
-/** Looks at every folder that a scan would look at, and asks whether this user may read the pictures. It opens none. */
+/** Looks at every folder that a scan would look at, and asks whether this user may read the pictures. Opens no picture. */
 export async function surveyFolder(
   root: string,
   ignore: readonly string[],
@@ -114,7 +114,7 @@ function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey
   )
 }
 
-/** Mounts that may change without an event, and a state on a network file system, which may tear a database apart. */
+/** Warns of mounts that may change without an event, and of a state on a network file system, where a database may be damaged. */
 export function* checkMounts(
   { mirrors, state_dir }: { mirrors: readonly { folder: string }[]; state_dir: string },
   mounts: readonly Mount[],
@@ -135,7 +135,7 @@ export function* checkMounts(
     )
 }
 
-/** The part of the system's watches that albumd may need; the rest is for other programs. */
+/** The part of the system's watches that albumd may need. The rest is for other programs. */
 const WATCHES_SHARE = 0.8
 
 export function checkWatches({ watch }: Config, folders: number, limit: number | null): Finding {

@@ -7,17 +7,17 @@ import { inWords } from '../../words/reasons.ts'
 import { LONGEST_MS } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
-/** The Date header has whole seconds. */
+/** The precision of a Date header. */
 const GRAIN_MS = 1000
-/** A smaller difference of the clocks may come from the time that the answer needs. */
+/** From this difference of the clocks on the check warns. A smaller one may come from the time that the answer needs. */
 const CLOCK_WARN_MS = 60_000
-/** From this difference of the clocks on the check fails. It is as long as a credential is valid (§3). */
+/** From this difference of the clocks on the check fails. A credential is valid for as long (§3). */
 const CLOCK_FAIL_MS = 10 * 60_000
 
-/** True whether or not an albumd runs: a running albumd goes on by itself once the host answers. */
+/** The remedy fits also while an albumd runs: it goes on by itself once the host answers. */
 const CHECK_ADDRESS = 'Check host.base_url and the network if the host stays away'
 
-/** Whether the host answers, by which way, with a certificate that is trusted, and its clock agrees. Asks {base_url} without
+/** Whether the host answers, by which way, with a trusted certificate, and whether its clock is right. Asks {base_url} without
  * the key, which counts for no limit of §8. `ca`: PEM; null: the authorities that Node knows. */
 export async function checkReach(
   baseUrl: string,
@@ -41,7 +41,7 @@ export async function checkReach(
   const { host } = new URL(baseUrl)
   if (answer.kind === 'silence') {
     const { code, message } = answer
-    // The words for a fault of TLS say what to do. Without a connection, nothing is known of the certificate.
+    // The words for a fault of TLS say what to do. In all other failures, nothing is known of the certificate.
     const fault =
       code === 'HOST_TLS'
         ? fail('tls', inWords(message))

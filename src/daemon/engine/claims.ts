@@ -14,11 +14,11 @@ type SharedSays = ConstructorParameters<typeof AlbumClaims>[0]['say']
 
 export type OpenClaims = Awaited<ReturnType<typeof openClaims>>
 
-/** Of this run of the program, so that a copy of the state, or of the machine, has another. */
+/** The id of this run of the program. A copy of the state or of the machine runs with another one. */
 const PROCESS = randomUUID()
 
-/** Claims the mirrors' albums. `take`: their machines are gone for good. Throws AlbumTaken, and StateError
- * without store, or beside a copy of this state. */
+/** Claims the mirrors' albums. `take`: the machines that have them are gone for good. Throws AlbumTaken. Throws StateError where
+ * the store is away, and beside a copy of this state. */
 export async function openClaims(
   config: Config,
   shared: SharedAccount,
@@ -39,13 +39,13 @@ export async function openClaims(
     mayArriveMs: mayArriveFor(config.host.credential_lifetime),
     onDoubt(why) {
       if (meta.get('claim_doubt') === why) return
-      // When the state has failed, the pass fails too.
+      // A failure is ignored: when the state has failed, the pass fails too.
       commit(tx => (why ? tx.meta.set('claim_doubt', why) : tx.meta.clear('claim_doubt'))).catch(() => {})
       if (why === null) bus?.publish('doubtEnded', undefined)
     },
     onLost(error) {
       lost = error
-      // When the state has failed, the pass fails too.
+      // A failure is ignored: when the state has failed, the pass fails too.
       noteTaken(error).catch(() => {})
       shared.tellAlbums([])
       ended.abort()
@@ -55,7 +55,7 @@ export async function openClaims(
   try {
     await claims.open(interruption.stop, take)
     if (!interruption.stop.aborted) shared.tellAlbums(albums)
-    // Another machine has worked with the albums.
+    // Another machine has worked with the albums, so the records may be older than what the albums hold.
     if (take || meta.get('album_taken') !== null)
       await commit(tx => {
         tx.meta.clear('album_taken')
@@ -68,7 +68,7 @@ export async function openClaims(
   const both = (signal: AbortSignal) => AbortSignal.any([signal, ended.signal])
   return {
     claims,
-    /** The same interruption, ended also when the albums are another machine's. */
+    /** The given interruption, ended also when another machine gets the albums. */
     interruption: { ...interruption, stop: both(interruption.stop), cut: both(interruption.cut) },
     throwWhereLost() {
       if (lost) throw ofState(lost)
@@ -76,7 +76,7 @@ export async function openClaims(
   }
 }
 
-/** What may pass by itself, as an error of the state; other errors as they are. */
+/** Turns errors that may pass by themselves into errors of the state. Returns other errors as they are. */
 function ofState(error: unknown): unknown {
   const mayPass = error instanceof StoreAway || (error instanceof AlbumTaken && error.code === 'STATE_COPIED')
   return mayPass ? new StateError(error.code, error.message) : error

@@ -29,7 +29,7 @@ import { refuseOther } from '../state/state.ts'
 import { fullPathOf, type Note, type Planned, rehearse, unlikeRecorded } from './rehearsal.ts'
 import { memoryAtStart, settingsOf } from './settings.ts'
 
-/** So many pictures share one transaction. No host is kept waiting, so there may be more than of a pass. */
+/** How many pictures share one transaction. No host waits, so there may be more than in a pass. */
 const TOGETHER = 32
 
 export interface DryRunOptions {
@@ -39,8 +39,8 @@ export interface DryRunOptions {
   note: (why: Reason) => void
 }
 
-/** Runs the next pass on a copy of the state, with a running daemon's grace. Throws what `sync` would. Asks no host. Returns
- * whether something is left out of the mirrors. */
+/** Runs the next pass on a copy of the state, with the grace of a running daemon, and asks no host. Throws what `sync` would.
+ * Returns whether the mirrors leave something out. */
 export async function dryRun(config: Config, options: DryRunOptions): Promise<boolean> {
   const { pruneIgnored, interruption, say, note } = options
   const files = stateFiles(config.state_dir)
@@ -70,11 +70,11 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
         claims: { ...ALONE, ...claimsInRecords(config, synced, isRunning) },
         others: config.account.shared === undefined ? undefined : others,
         running: () => running,
-        // Nothing is delivered here, so nothing asks for the image data of what was read.
+        // The image data are not read, because nothing is delivered in a dry run.
         pictures: { data: async () => null, pixels: async () => null },
         openPicture: (root: string, path: string, cut: AbortSignal) =>
           openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers, isUnlike }),
-        // A thread takes longer to start than to look at ten thousand files, and nobody waits for this one.
+        // Scans without threads: a thread takes longer to start than to look at ten thousand files.
         lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended, { workers: 0 }).look,
       }
       const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }))
@@ -104,7 +104,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
       synced.close()
     }
   } catch (error) {
-    // An error of the copy names the copy.
+    // An error of the copy is replaced, because it names the copy's path.
     throw error instanceof StateError && error.message.startsWith(folder) ? noCopy(error.code) : error
   } finally {
     rmSync(folder, { recursive: true })
@@ -137,7 +137,7 @@ async function copyOf(database: string, copy: string): Promise<Synced> {
   }
   const db = openDatabase(copy)
   try {
-    // SQLite is else defended against being without a journal, which would hold each changed page twice.
+    // Without a journal, which would hold each changed page twice. SQLite allows that only in unsafe mode.
     db.unsafeMode()
     db.pragma('journal_mode = OFF')
     db.pragma('locking_mode = EXCLUSIVE')
@@ -151,7 +151,7 @@ async function copyOf(database: string, copy: string): Promise<Synced> {
   }
 }
 
-/** The errors of a backup that are not of the database that is read. */
+/** The errors of a backup that come from writing the copy, and not from the database that is read. */
 const WRITING = /^SQLITE_(FULL|CANTOPEN|IOERR(?!_READ))/
 
 function stopOf([own, stop]: readonly Wait[]): Wait {
@@ -173,7 +173,7 @@ function beforeUploads(
   )
 }
 
-/** Pictures that the pass leaves as they are, although something must be done about them. `failed`: those that it has tried. */
+/** Pictures that the pass leaves as they are although something must be done about them. `failed`: the pictures that it tried. */
 function notPlanned(synced: Synced, failed: ReadonlySet<string>): Reason[] {
   const { audit, images, files } = synced
   const before = files.inState('failed').flatMap(file => {

@@ -32,19 +32,19 @@ export interface EngineOptions {
   /** How many failures of the host a pass waits out, and for how long at most: see `Patience`. */
   patience: { attempts: number; maxDelayMs: number }
   isDaemon: boolean
-  /** What the machines of the account share. Null: this machine uses the account as if it were alone. */
+  /** What the machines of the account share. Null: this machine works as if it had the account alone. */
   shared: SharedAccount | null
-  /** This machine's claims on its albums. Null: as for `shared`. */
+  /** This machine's claims on its albums. Null: as of `shared`. */
   claims: AlbumClaims | null
 }
 
 export interface PassOptions {
-  /** What is scanned, by the mirror's folder; other mirrors are not scanned. Left out: everything is scanned. */
+  /** What is scanned, by the mirror's folder; mirrors that are not named are not scanned. Undefined: everything is scanned. */
   scope?: ReadonlyMap<string, Scope> | undefined
   pruneIgnored?: boolean
   /** Sends and deletes only what is at and below these absolute paths. */
   named?: ReadonlySet<string> | undefined
-  /** Only a pass that a person asked to delete, or one of the daemon's own, is to be `mirror`: see `PassTask`. */
+  /** `mirror` only for the daemon's own passes, and where a person asked for deletions too: see `PassTask`. */
   task?: 'mirror' | 'retry' | 'put'
 }
 
@@ -65,7 +65,7 @@ export function openEngine(
     blocks: blocksBefore(state.synced, config.host.plan, systemClock),
     waits: waitsBefore(state.synced),
     onLongWait(wait) {
-      // An error needs no report here: when the state has failed, the pass fails too, and reports it.
+      // The error needs no report: when the state has failed, the pass fails too, and reports it.
       state.synced.commit(tx => noteWait(tx, wait)).catch(() => {})
     },
     onRequest: request => {
@@ -106,7 +106,7 @@ export function openEngine(
     const refusal = { ...quotaIsUsedUp, ...(resumesInMs !== null && { retryAfterMs: resumesInMs }) }
     remote.block(refusal)
     const ledger = new QuotaLedger(context)
-    // When the state has failed, the pass fails too.
+    // A failure is ignored: when the state has failed, the pass fails too.
     state.synced.commit(tx => ledger.hearRefusal(tx, refusal)).catch(() => {})
   })
   const pass = async (
@@ -134,7 +134,7 @@ export function openEngine(
         isKeyNew: isNewKey(state.synced, access.apiKey),
       })
     } catch (error) {
-      // Ends the other uploads and requests of the pass, which may still be under way.
+      // Ends the other uploads and requests of the pass that are still under way.
       broken.abort()
       throw state.failed(error)
     } finally {
@@ -161,13 +161,13 @@ export function openEngine(
   }
 }
 
-/** A mirror without a record has no image, so it needs no guard. */
+/** Guards a mirror's root. A mirror without a record has no image, and so needs no guard. */
 async function guardRoot({ mirrors, commit }: Synced, folder: string, reason: Reason): Promise<void> {
   const row = mirrors.of(folder)
   if (row) await commit(tx => tx.mirrors.guard(row.id, { code: 'ROOT', reason }))
 }
 
-/** After another `uploads.bandwidth` was set, pictures that were too slow go at once, not in up to an hour. */
+/** Notices another `uploads.bandwidth`: pictures that were too slow for the old one go at once, not within an hour. */
 async function noticeBandwidth(
   { meta, failures, commit }: Synced,
   bandwidth: number | undefined,
@@ -184,12 +184,12 @@ type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture' | 'pictures'>
 
 /** How often `alive` is published while a picture is fetched. When no byte comes, `host.timeout` ends the request. */
 const FETCHING_MS = 30_000
-/** A picture in memory is sent in pieces of so many bytes, so that `sending` can say how far it is. */
+/** The size of the pieces in which a picture in memory is sent, so that `sending` can say how far it is. */
 const PIECE = 64 * 1024
 
-/** Publishes `alive` for every step of disk, host and pictures, so that silence shows a disk that hangs; and `sending`. */
+/** Publishes `alive` at every step of disk, host and pictures, because silence shows a disk that hangs; and `sending`. */
 function observed({ disk, host, openPicture, pictures }: World, bus: Bus): World {
-  // Where the picture of each body lies. A body holds only the file's name, so it is found by its `chunks`.
+  // Where the picture of each body lies. A body holds only the file's name, so its `chunks` are the key.
   const locations = new WeakMap<PictureBody['chunks'], { mirror: string; path: string }>()
   return {
     pictures,
@@ -201,7 +201,7 @@ function observed({ disk, host, openPicture, pictures }: World, bus: Bus): World
       locations.set(chunks, { mirror, path })
       return { ...picture, chunks }
     },
-    // All other requests need no wrapper, because `onRequest` publishes `alive` for each request through the gate.
+    // Requests through the gate need no wrapper, because `onRequest` publishes `alive` for each.
     host: hostWith(host, {
       async send(credential, picture, signal) {
         const location = locations.get(picture.chunks)
@@ -228,7 +228,7 @@ function observed({ disk, host, openPicture, pictures }: World, bus: Bus): World
   }
 }
 
-/** Passes the chunks on, and calls `told` with their sum. A chunk counts once the next is asked for: then it was used. */
+/** Passes the chunks on, and calls `told` with the sum of their bytes. A chunk counts when the next one is asked for. */
 async function* counted(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   told: (bytes: number) => void,

@@ -6,11 +6,11 @@ import type { Synced } from '../../synced/synced.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 
-/** §4.4 */
+/** The number of images on a page (§4.4). */
 const PAGE = 100
 
 export interface RecordedHostOptions {
-  /** What the host refused the last process. It refuses it still, although an outage is over. */
+  /** What the host refused the last process. The host refuses it still, but an outage is taken as over. */
   blocks: readonly Block[]
   quotaLeft: number
   usedUp: HostFailure
@@ -24,9 +24,9 @@ export function recordedHost(
 ): ImageHost {
   let left = quotaLeft
   let made = 0
-  /** Ids that follow each other are recorded quicker than random ones. */
+  /** Ids in ascending order, because these are recorded quicker than random ones. */
   const newId = () => `dry-run-${++made}`
-  /** By album, where its pages begin, as far as they are known. */
+  /** Where the known pages of each album begin. */
   const starts = new Map<number | null, number[]>()
   const refused = new Blocks()
   for (const { since, ...failure } of blocks) refused.note(failure, since)
@@ -40,7 +40,7 @@ export function recordedHost(
       mayGo?.() === false ? { ok: false, failure: cancelled(endpoint, 'nothing') } : done(serve()),
     )
 
-  /** Walks read one page after the other, so each page is looked for behind the one before. */
+  /** One page of an album's listing. Walks read the pages in order, so a page is looked for behind the one before. */
   function listed(album: number | null, page: number): ListPage {
     const total_images = images.countInAlbum(album)
     const known = page === 1 ? [0] : (starts.get(album) ?? [0])

@@ -41,13 +41,13 @@ export interface PlannedInWords {
   operation: Operation
   /** The mirror's folder. Null: an album, which may be of several mirrors. */
   mirror: string | null
-  /** Below the mirror's folder; of an album: on the host. */
+  /** The path below the mirror's folder. Of an album: its path on the host. */
   path: string
   code: ReasonCode
   reason: string
   /** Of a picture that is sent, in bytes. */
   size?: number
-  /** The delivery address that ends with the image. Null: not known. */
+  /** The delivery address, which the deletion ends. Null: not known. */
   cdn_url?: string | null
   /** When the grace of the image that waits has ended: ISO 8601. */
   until?: string
@@ -64,10 +64,10 @@ export interface Rehearsal {
 
 export type Note = Extract<PassEvent, { event: 'uploads_started' | 'uploads_stopped' }>
 
-/** Later steps of the pass may go on with a picture or an image that has waited. */
+/** Operations after which a later step of the pass may go on with the picture or the image. */
 const MAY_GO_ON: ReadonlySet<Operation> = new Set(['wait', 'fail', 'keep'])
 
-/** Runs a pass against a host that holds what is recorded. `context`: its records are a copy. Uploads in doubt stay so. */
+/** Runs a pass against a host that holds what is recorded. Uploads in doubt stay in doubt. `context`: its records are a copy. */
 export async function rehearse(
   context: Omit<EngineContext, 'host' | 'emit' | 'pace'>,
   request: PassRequest,
@@ -94,7 +94,7 @@ export async function rehearse(
     say(planned.operation === 'delete' ? { ...planned, cdn_url: address } : planned)
   }
   const pace = Object.assign(new RecoveryPace(), { isDue: () => false })
-  // A pass waits until a young picture has settled, and sends it then.
+  // Without a settling time: a real pass waits until a young picture has settled, and sends it then.
   await runPass({ ...context, host, emit, pace, settleMs: 0 }, request)
   for (const { folder } of request.mirrors) {
     const row = synced.mirrors.of(folder)
@@ -114,8 +114,8 @@ export function fullPathOf(synced: Pick<Synced, 'folders' | 'mirrors'>, file: Fi
   return fullPath(synced.mirrors.byId(mirror)!.folder, path)
 }
 
-/** Whether a picture at this whole path and of this size need not be read whole: it has other bytes than all recorded ones,
- * and no pass that has read it let it wait. Asked once the scan has ended the waits of what has changed. */
+/** Whether the picture at this whole path can't have the bytes of a recorded image, so that a dry run need not read it whole.
+ * False also where a pass has read it and let it wait. Ask after the scan, which ends the waits of what has changed. */
 export function unlikeRecorded(
   synced: Pick<Synced, 'images' | 'waits' | 'folders' | 'mirrors'>,
 ): (full: string, size: number) => boolean {
@@ -177,7 +177,7 @@ function plannedBy(emitted: PassEvent, synced: Synced): Planned | null {
   }
 }
 
-/** Before one of these events nothing was to be sent any more. */
+/** After these events in its history, a picture had nothing left to send. */
 const SETTLED: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged', 'arrived'])
 
 function whyUploaded(

@@ -24,7 +24,7 @@ export interface Incoming {
   bytes: AsyncIterable<Uint8Array>
 }
 
-/** A picture in a file. Throws NotPossible where its name is no picture's. */
+/** A picture in a file. Throws NotPossible where no picture has such a name. */
 export function pictureIn(path: string): Incoming {
   const name = basename(path)
   if (formatOfName(name) === null)
@@ -128,7 +128,7 @@ function isNumbered(name: string, of: string): boolean {
   )
 }
 
-/** Null: another file is there, or one that can't be read. */
+/** Null where another file has the place, or one that can't be read. Throws every other error. */
 function another(error: unknown): null {
   if (error instanceof PictureProblem) return null
   throw error

@@ -20,12 +20,12 @@ export interface LoopOptions extends DueOptions {
   config: Pick<Config, 'mirrors' | 'uploads'> & { watch?: Pick<Config['watch'], 'poll'> }
   engine: Pick<Engine, 'pass'>
   interruption: Interruption
-  /** The scheduled audit. It goes on between passes while nothing else is due. Null: there is none. */
+  /** The scheduled audit, which goes on between passes while nothing else is due. Null: there is none. */
   audit: ScheduledAudit | null
   queue: CommandQueue
   /** The loop publishes on the topics `passEnded`, `say` and `alive`, and listens to `pass`. */
   bus: Bus
-  /** How often `alive` must be published at least, where once a minute is too seldom. */
+  /** How often `alive` must be published where once a minute is too seldom. */
   aliveEveryMs?: number
 }
 
@@ -47,7 +47,7 @@ export class Loop {
     this.#stale = new StaleFolders(options.clock)
   }
 
-  /** What a command may ask of the loop. The loop waits while a command works. */
+  /** What a command may ask of the loop, which waits while a command works. */
   readonly forCommands: Session['loop'] = {
     pass: async (options = {}) => {
       if (options.scope) for (const [mirror, folders] of options.scope) this.#stale.add(mirror, folders)
@@ -108,7 +108,7 @@ export class Loop {
     const standstills = noticeStandstills(clock, () => this.#stoodStill(), closed.signal)
     this.#lookAtEverything()
     try {
-      // Otherwise each folder would be scanned a second time, because its watch began after its scan.
+      // Waits until the watches have begun, because each folder whose watch begins after its scan is scanned a second time.
       const begun = new AbortController()
       void Promise.all([...this.#watchers.values()].map(watcher => watcher.begun)).then(() => begun.abort())
       await clock.sleep(WATCH_FIRST_MS, AbortSignal.any([stop, begun.signal]))
@@ -147,9 +147,9 @@ export class Loop {
     return Math.max(0, Math.min(restMs(this.#options, report, this.#passTookMs), lookAgainMs))
   }
 
-  /** Rests until a folder is stale, a command waits, deletions may go on, the wall clock jumps, `until` comes (it may
-   * change meanwhile), or `mostMs` pass. Calls `alive` in time. Returns whether there is only a scan to do: a folder is
-   * stale or `until` came. */
+  /** Rests until a folder is stale, a command waits, deletions may go on, the wall clock jumps, `until` comes (it may change
+   * meanwhile), or `mostMs` pass. Calls `alive` in time. Returns whether there is only a scan to do: a folder is stale or
+   * `until` came. */
   async #rest(
     mostMs: number,
     stop: AbortSignal,
@@ -172,8 +172,8 @@ export class Loop {
     return false
   }
 
-  /** Waits until uploads must pause for other work, for `leastMs` at least, and meanwhile scans what becomes stale. No
-   * upload begins during a scan, so as much time as it took passes before the next one. */
+  /** Waits for at least `leastMs`, and until uploads must pause for other work. Meanwhile scans what becomes stale. No upload
+   * begins during a scan, so after a scan as much time passes before the next one. */
   async #besideUploads(news: News, leastMs: number, ended: AbortSignal): Promise<void> {
     const { clock, queue } = this.#options
     const end = clock.monotonic() + leastMs
@@ -195,7 +195,7 @@ export class Loop {
     }
   }
 
-  /** One pass. Returns whether it paused for other work, with which the next pass goes on. `asked`: by a person, or null. */
+  /** Makes a pass. Returns whether it paused for other work; the next pass goes on with it. `asked`: a person's, or null. */
   async #pass(asked: PassOptions | null = null): Promise<{ report: PassReport; paused: boolean }> {
     const { engine, interruption, synced, clock, config, bus, queue, rescan } = this.#options
     if (rescan.at() <= clock.wall()) this.#lookAtEverything()
@@ -203,7 +203,7 @@ export class Loop {
     this.#lookAgainAt = Number.POSITIVE_INFINITY
     this.#mayDelete.heard()
     const began = clock.monotonic()
-    // A pass that a person asked for uploads outside `uploads.hours` too.
+    // A pass that a person asked for ignores `uploads.hours`.
     const hours = asked ? undefined : config.uploads.hours
     const news: News = { scan: null, add: (mirror, folders) => this.#stale.add(mirror, folders) }
     const pauses = openPauses(
@@ -236,18 +236,18 @@ export class Loop {
 
 /** When the wall clock moves by more than this against the monotonic clock, work that depends on it is due. */
 const JUMP_MS = 30_000
-/** The first scan waits so long for the watches at the most: on a slow disk they take minutes. */
+/** The longest time that the first scan waits for the watches, which take minutes on a slow disk. */
 const WATCH_FIRST_MS = 3000
-/** The shortest time that uploads, or deletions, go on before they pause for something else. */
+/** The shortest time for which uploads or deletions go on before they pause for other work. */
 const LEAST_MS = 5000
 const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
 
-/** Waits until the work of a pass must pause, and for `leastMs` at least. Ends when `ended` is aborted. */
+/** Waits until the work of a pass must pause, but for `leastMs` at least. Ends when `ended` is aborted. */
 type Rest = (leastMs: number, ended: AbortSignal) => Promise<void>
 
-/** Pauses uploads and deletions of a pass when other work is due, because a backlog may take hours. Each gets at least as
- * much time as the scans took: in a tree that changes all the time, albumd would only scan. `hours`: undefined where
- * uploads always go. */
+/** Pauses uploads and deletions of a pass when other work is due, because a backlog may take hours. Each goes on for at least as
+ * long as the scans took: otherwise albumd would only scan a tree that changes all the time. `hours`: undefined where uploads
+ * always go. */
 function openPauses(
   clock: Clock,
   bus: Bus,

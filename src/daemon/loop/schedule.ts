@@ -19,8 +19,8 @@ export interface Recurring {
   attended(): void
 }
 
-/** The times of a cron expression, by this machine's clock. `kept`: the next time as an earlier run kept it, so that work
- * missed while albumd did not run is due at once; or null. `keep`: keeps the next time. */
+/** The times of a cron expression, by this machine's clock. `kept`: the next time as an earlier run kept it, so that work is due
+ * at once that was missed while albumd did not run; null: none was kept. `keep`: keeps the next time. */
 export function cronSchedule(
   expression: string,
   kept: number | null = null,
@@ -43,7 +43,7 @@ export function cronSchedule(
 
   return {
     at() {
-      // The clock was set back, or a person changed the expression.
+      // The next time is wrong when the clock was set back or a person changed the expression.
       const isWrong = known === null || (known > systemClock.wall() && known > next())
       return isWrong ? attended() : known!
     },
@@ -61,17 +61,17 @@ export interface ScheduledAuditOptions {
 }
 
 const AUDIT_AGAIN_MS = 15 * 60_000
-/** How long the audit of an album goes on when other work is due. With less time a large album might never be finished. */
+/** How long the audit of an album goes on while other work is due. With less time a large album might never be finished. */
 const PATIENCE_MS = 30_000
 
 export type ScheduledAudit = ReturnType<typeof scheduledAudit>
 
-/** The audit by schedule: album by album while nothing else is due, over restarts, until all are compared. */
+/** The audit by schedule. It goes on, album by album and over restarts, while nothing else is due. */
 export function scheduledAudit(options: ScheduledAuditOptions) {
   const { clock, schedule, audit, onEnd, onFailure } = options
   let notBefore = Number.NEGATIVE_INFINITY
 
-  /** What plan or key forbid waits for the next scheduled time, another failure for AUDIT_AGAIN_MS. */
+  /** Puts the audit off: to the next scheduled time when plan or key forbid it, and else for AUDIT_AGAIN_MS. */
   function giveUp(failure: HostFailure): void {
     onFailure(failure)
     if (failure.remedy === 'plan' || failure.remedy === 'key') schedule.attended()
@@ -114,7 +114,7 @@ export function scheduledAudit(options: ScheduledAuditOptions) {
   }
 }
 
-/** The audit at the times of `watch.audit`; null: none. The next time is recorded, so that a missed audit begins at a
+/** The audit at the times of `watch.audit`. Null: there are none. The next time is recorded, so that a missed audit begins at a
  * start. */
 export function auditBySchedule(config: Config, engine: Engine): ScheduledAudit | null {
   if (config.watch.audit === null) return null
@@ -172,7 +172,7 @@ export function dueMs(
 ): number {
   const longAgo = mayArriveFor(credentialLifetimeMs) + 1
   const inDoubt = synced.journal.oldestInDoubt()
-  // The oldest upload may stay in doubt longer. So the next one whose credential expires is asked for too.
+  // The oldest upload may stay in doubt longer. So the next upload whose credential expires counts too.
   const nextInDoubt = synced.journal.nextInDoubt(clock.monotonic() - longAgo - freshMs)
   const unused = synced.unusedAlbums.oldest()
   const lost = lostAt(synced)
@@ -182,15 +182,15 @@ export function dueMs(
     { at: synced.escrow.nextDue(mirrors, clock.wall()), now: running() },
     { at: synced.failures.nextDue(), now: clock.wall() },
     { at: pauseAt(synced, clock.wall())?.until ?? null, now: clock.wall() },
-    // From this time on the upload in doubt can't arrive any more, so recovery can decide about it.
+    // From this time on, the upload in doubt can't arrive any more, so recovery can decide about it.
     { at: inDoubt === null ? null : inDoubt + longAgo, now: clock.monotonic() },
     { at: nextInDoubt === null ? null : nextInDoubt + longAgo, now: clock.monotonic() },
-    // After a state loss an upload that only the lost records knew may arrive until then.
+    // After a state loss, uploads that only the lost records knew may arrive until this time.
     { at: lost === null ? null : lost + longAgo, now: clock.monotonic() },
     // From this time on no upload can arrive in the unused album, so the album may be deleted.
     { at: unused === null ? null : unused + longAgo, now: clock.monotonic() },
   ]
-  // What has been due for longer the last pass could not do. With a retry at once the loop would never rest.
+  // The last pass could not do what has been due for longer. It waits, because with a retry at once the loop would never rest.
   const waitMs = (at: number, now: number) => (at > now ? at - now : now - at < freshMs ? 0 : RETRY_MS)
   return Math.min(...due.flatMap(({ at, now }) => (at === null ? [] : [waitMs(at, now)])))
 }

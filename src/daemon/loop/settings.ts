@@ -11,7 +11,7 @@ import { orNull } from '../or-null.ts'
 import type { RootLocks } from '../state/claim.ts'
 import { readState, refuseOther } from '../state/state.ts'
 
-/** Why the config or the key that was read last was refused, by the facts that record this. Null: it was not. */
+/** Why config or key were refused when they were last read, by the fact that records it. Null: not refused. */
 type Refusals = Record<'config_refused' | 'key_refused', string | null> & { config_needs_stop: true | null }
 
 export interface Settings {
@@ -29,7 +29,7 @@ export interface Renewable {
   onTaken(settings: Settings): void
 }
 
-/** How often the files of the access are looked at: a person who has changed the key wants to see soon whether it works. */
+/** How often the files of the access are looked at. A person who has changed the key wants to see soon whether it works. */
 const ACCESS_FILES_MS = 10_000
 
 export interface SettingsOptions {
@@ -41,16 +41,16 @@ export interface SettingsOptions {
   manager: ServiceManager | null
 }
 
-/** The settings of a running daemon. A pass ends before new ones are taken. Wrong ones raise an event and change nothing. */
+/** The settings of a running daemon. Settings are replaced between passes. Wrong ones raise an event and change nothing. */
 export class CurrentSettings {
   readonly #options: SettingsOptions
   #current: Settings
   readonly #refused: Refusals = { config_refused: null, key_refused: null, config_needs_stop: null }
   #replaced = new AbortController()
   #latest = Promise.resolve()
-  /** What the access is read from: the key's file, those of certificates, the password's. */
+  /** The files from which the access is read: those of the key, the certificates and the password. */
   #files: readonly string[] = []
-  /** What tells these files, as they were when they were last read, from changed ones. */
+  /** The mark of these files when they were last read (`markOf`). A changed file has another mark. */
   #mark = ''
   #hasEnded = false
 
@@ -98,8 +98,8 @@ export class CurrentSettings {
     return this.#latest
   }
 
-  /** Takes settings, after the same checks as at the start. `synced`: the state; null: no session has it open, so it is
-   * only read. Throws StateError also where it can't be. */
+  /** Takes settings, after the same checks as at the start. `synced`: the state; null: no session has it open, so it is read
+   * without a lock. Throws StateError, also where the state can't be read. */
   #takeHere(next: Settings, synced: Synced | null): void {
     const { config } = this.#current
     const { roots } = this.#options
@@ -112,12 +112,12 @@ export class CurrentSettings {
     if (synced) refuseOther(synced, next.config)
     else if (next.config !== config) readState(next.config, synced => refuseOther(synced, next.config))
     const [before, after] = [config, next.config].map(({ mirrors }) => mirrors.map(({ folder }) => folder))
-    // The roots of both configs are locked first, so that no other albumd can lock one in between.
+    // The roots of both configs are locked first, so that no other albumd locks one of them in between.
     roots.follow([...new Set([...before!, ...after!])])
     const [taken] = roots.lockMissing().values()
     roots.follow(taken ? before! : after!)
     if (taken) throw taken
-    // A config is read with its key.
+    // Reading a config reads its key too, so the refusal of a key ends in any case.
     if (next.config !== config)
       Object.assign(this.#refused, { config_refused: null, config_needs_stop: null })
     this.#refused.key_refused = null
@@ -125,7 +125,7 @@ export class CurrentSettings {
     this.#replaced.abort(RENEWED)
   }
 
-  /** Takes settings between two passes, or at once where no session can be opened. Throws why it can't. */
+  /** Takes settings between two passes, or at once where no session can be opened. Throws the reason of a refusal. */
   async #take(next: Settings): Promise<void> {
     const { queue } = this.#options
     if (queue.isClosed) return this.#takeHere(next, null)
@@ -139,7 +139,7 @@ export class CurrentSettings {
       }
     }
     const refusal = await queue.ask({ carryOut }, {}).catch(error => {
-      // The session could not be opened.
+      // Without a session the settings are taken here.
       if (!queue.isClosed || error === ENDED) return error
       this.#takeHere(next, null)
       return null
@@ -147,12 +147,12 @@ export class CurrentSettings {
     if (refusal !== null) throw refusal
   }
 
-  /** Status and health show the refusal until another config or key is taken. */
+  /** Records a refusal, which status and health show until another config or key is taken. */
   async #refuse(what: 'config_refused' | 'key_refused', { message }: Error): Promise<void> {
     const { queue, note } = this.#options
     const lines = message.split('\n')
     this.#refused[what] = lines[0]!
-    // When the state is closed or fails, the next session records the refusal.
+    // A failure is ignored: the next session records the refusal.
     await queue.session?.synced.commit(this.record).catch(() => {})
     for (const line of lines) note({ event: what, message: `${line}; the one from before stays` })
   }
@@ -189,7 +189,7 @@ export class CurrentSettings {
     }
   }
 
-  /** Reads the access when one of its files is another one than was read last, or is gone. */
+  /** Reads the access again when one of its files has changed or is gone. */
   #renewKey(from: Renewable): Promise<void> {
     const mark = markOf(this.#files)
     if (mark === this.#mark) return this.#latest
@@ -206,7 +206,7 @@ export class CurrentSettings {
   }
 }
 
-/** A link is followed, because secrets are often replaced by changing a link. */
+/** A text that changes with the files. Links are followed, because secrets are often replaced by changing a link. */
 function markOf(files: readonly string[]): string {
   const stats = files.map(file => orNull(() => statSync(file, { bigint: true })))
   return stats.map(of => of && `${of.dev} ${of.ino} ${of.size} ${of.mtimeNs} ${of.ctimeNs}`).join('\n')

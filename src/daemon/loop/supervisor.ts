@@ -34,7 +34,7 @@ export interface DaemonView {
   problem(): Alert | null
 }
 
-/** Shows the daemon at work, for example on the page. When it can't be opened it says why, and the daemon goes on. */
+/** Shows the daemon at work, for example on the page. When a display can't be opened it says why, and the daemon goes on. */
 export interface Display {
   open(daemon: DaemonView): Promise<void>
   /** The state folder was replaced by another one, so the display must make its files and sockets in the new folder. */
@@ -50,8 +50,8 @@ export interface Surroundings {
   onStarted?: () => void
 }
 
-/** The daemon from start to end: claims state folder and roots, and runs a session after the other, for each config, key
- * and try of the state. Throws what `claimWhenFree` and `runSession` throw, except for a state that may work later. */
+/** The daemon from start to end. Claims state folder and roots, then runs one session after another, for each config, key and try
+ * of the state. Throws what `claimWhenFree` and `runSession` throw, except for a state that may work later. */
 export async function supervise(
   config: Config,
   access: Access,
@@ -94,12 +94,12 @@ export async function supervise(
   const tellProblem = (alert: Alert | null) => {
     noteProblem(alert)
     if (alert) notifier.lookAt(() => ({ alerts: [alert], oldestUnsyncedMs: 0 }), null)
-    // A daemon that waits for its state has started. Otherwise the service manager would end it for not starting.
+    // Even a daemon that waits for its state has started. Otherwise the service manager would end it.
     manager?.ready()
     if (alert) bus.say(alert.message)
     else bus.note({ event: 'albumd_works_again' })
   }
-  /** Somebody may have put another state folder in the place of the one that was claimed. */
+  /** Claims the state folder anew where somebody has put another one in its place. */
   const renewFolder = async () => {
     if (!claim.renew()) return
     await closeControl()
@@ -150,10 +150,10 @@ interface Services {
   noteProblem(alert: Alert | null): void
 }
 
-/** During an outage the daemon runs on, and after four failures probes the host at least every five minutes. */
+/** The daemon waits out outages. After four failures it probes the host at least every five minutes. */
 const PATIENCE = { attempts: 4, maxDelayMs: 300_000 }
 
-/** Everything that is open for one config. Ends when interrupted. Throws what `openClaimed` throws, and StateError. */
+/** Works with one config until it is interrupted. Throws what `openClaimed` throws, and StateError. */
 async function runSession(
   { current: { config, access }, record }: CurrentSettings,
   claim: Claim,
@@ -241,15 +241,15 @@ const PASSING: ReadonlySet<string> = new Set([
   'STATE_DAMAGED',
   'STATE_REPLACED',
 ])
-/** Errors that mean a wrong config at the start, but a failing disk once the state has worked. */
+/** Errors that may pass only once the state has worked: then a disk fails. At the start they mean a wrong config. */
 const PASSING_LATER: ReadonlySet<string> = new Set(['STATE_UNREADABLE'])
 
 const FIRST_MS = 1000
 const LAST_MS = 60_000
 
-/** Does the work again while the state fails and may work later, with pauses from a second to a minute. `work` calls
- * `works` once the state is in use, `allIsWell` after a pass. `tell` is called once per error, and with null at its end.
- * `asked` ends a pause. Throws every other error. */
+/** Does `work` again while the state fails and may work later, with pauses from a second to a minute. `work` calls `works` once
+ * the state is in use, and `allIsWell` after a pass. `tell` is called once per error, and with null when it is over. `asked`: a
+ * signal that ends the pause. Throws every other error. */
 export async function keepTrying(
   work: (allIsWell: () => void, works: () => void) => Promise<void>,
   tell: (problem: Alert | null) => void,

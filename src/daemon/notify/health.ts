@@ -11,36 +11,36 @@ import type { Status } from '../report/status.ts'
 export interface Alert {
   /** Identifies the alert. Two alerts with the same key are the same alert. */
   key: string
-  /** As of `Check`, or STATE, STATE_COPIED, STORE_AWAY or STORE_NEW. */
+  /** A code of `Check`, or STATE, STATE_COPIED, STORE_AWAY or STORE_NEW. */
   code: string
   /** One line. */
   message: string
 }
 
-/** A row of the table from which notices, page, metrics, `status` and `doctor` say how albumd is. */
+/** A row of the table of checks, by which notices, page, metrics, `status` and `doctor` say how albumd is. */
 export interface Check {
   key: string
-  /** An alert's code, a host's error code, or, of what is no alert: OTHER_CONFIG, PAUSED, LOSS, USED_UP_EARLY,
-   * UPLOAD_COMMAND, STORE_AWAY. */
+  /** An alert's code, or a host's error code. Of what is no alert: OTHER_CONFIG, PAUSED, LOSS, USED_UP_EARLY, UPLOAD_COMMAND or
+   * STORE_AWAY. */
   code: string
-  /** What is so, in one line. */
+  /** What is the case, in one line. */
   look: string
   /** What a person can do. Null: `look` says it. */
   remedy: string | null
-  /** Whether it is told without being asked for. */
+  /** Whether people are told of it unasked. */
   isAlert: boolean
-  /** The mirror's folder that it is about. Null: it is about no single mirror. */
+  /** The folder of the mirror concerned. Null: it concerns no single mirror. */
   folder: string | null
 }
 
-/** Alerts that end by themselves. They tell that something takes long. */
+/** Alerts that end by themselves. They only say that something takes long. */
 const PASSING: ReadonlySet<string> = new Set(['TOO_OLD', 'STORE_NEW', 'MANY'])
 
 export function isForPerson({ code }: Pick<Alert, 'code'>): boolean {
   return !PASSING.has(code)
 }
 
-/** Whether the alert says that something is wrong. That many deletions wait is told, so that a person may say no. */
+/** Whether the alert says that something is wrong. MANY does not: people are told of many deletions so that they may object. */
 export function isTrouble({ code }: Pick<Alert, 'code'>): boolean {
   return code !== 'MANY'
 }
@@ -52,7 +52,7 @@ export interface Health {
   oldestUnsyncedMs: number
 }
 
-/** A folder of a million pictures takes hours on a slow disk, so a shorter silence shows no disk that hangs. */
+/** How long a silence must be to show a disk that hangs: a folder of a million pictures takes hours on a slow disk. */
 const STUCK_MS = 6 * HOUR_MS
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & Partial<Status>
@@ -60,7 +60,7 @@ type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 
 export type HealthConfig = KeySource & { notify: Pick<Config['notify'], 'max_age'> }
 
-/** Asked in the daemon's process, whose environment may hold the key. `quietMs`: for how long it gave no sign of life. */
+/** The health, as the daemon's own process sees it. `quietMs`: for how long the daemon gave no sign of life. */
 export function healthOf(status: Known, config: HealthConfig, now: number, quietMs: number): Health {
   const told = checksOf(status, config, now, null, quietMs, process.env).filter(({ isAlert }) => isAlert)
   const alerts = told.map(({ key, code, look, remedy }) => {
@@ -74,8 +74,8 @@ function oldestUnsynced({ mirrors }: Known, now: number): number {
   return since.length > 0 ? Math.max(0, now - Math.min(...since)) : 0
 }
 
-/** All that is worth saying of a status, the gravest first. `file`: of the asker's config; null: the daemon's own. `env`:
- * where the key may come from; null: it comes to another process. */
+/** The rows that apply to a status, the gravest first. `file`: the config's file of the asker; null: the daemon asks. `env`:
+ * where the key may come from; null: the key is another process's. */
 export function checksOf(
   status: Known,
   config: HealthConfig,
@@ -97,7 +97,7 @@ function row(code: string, why: Reason, more: Partial<Check> = {}): Check {
   return line(code, factOf(why), { remedy: remedyOf(why), ...more })
 }
 
-/** A row with a line from elsewhere. */
+/** A row whose line comes from elsewhere. */
 function line(code: string, look: string, more: Partial<Check> = {}): Check {
   return { key: code, code, look, remedy: null, isAlert: true, folder: null, ...more }
 }
@@ -106,7 +106,7 @@ const NOTE = { isAlert: false }
 
 function* ofSettings(status: Known, file: string | null): Generator<Check> {
   const { config_file = null, config_refused, key_refused, other_config, paused } = status
-  // A refusal is of the file that the daemon reads, so it says nothing of another file.
+  // A refusal concerns the file that the daemon reads, and no other file.
   const isOther = file !== null && isAnother(config_file, file)
   const remedy = otherConfigRemedy(status, file)
   if (config_refused && !isOther) {
@@ -171,7 +171,7 @@ function* ofSurroundings({ watching, quota, store, upload_command_failed: said }
   if (store?.away) yield row('STORE_AWAY', because('store_is_away', { said: store.away.message }), NOTE)
 }
 
-/** What passes by itself is no alert. When a picture waits too long for that, there is an alert TOO_OLD. */
+/** Failures that a person must end. Others are no alert: a picture that waits too long for them has the alert TOO_OLD. */
 function failedInWords({ mirrors, failures }: Known): string | null {
   const [first, ...others] = failures.filter(({ needs_person }) => needs_person)
   if (!first) return null
@@ -181,7 +181,7 @@ function failedInWords({ mirrors, failures }: Known): string | null {
   return `${at}${more}: ${first.message}`
 }
 
-/** The blocks that a person must end. An endpoint outside the plan counts only when something waits for it. */
+/** The blocks that a person must end. A block of an endpoint that the plan lacks counts only when something waits for it. */
 function blocksInTheWay({ mirrors, blocks }: Known): Known['blocks'] {
   const waits = (what: WaitingCount) => mirrors.some(mirror => mirror[what] > 0)
   const needed = (endpoint: string) =>
@@ -193,7 +193,7 @@ function blocksInTheWay({ mirrors, blocks }: Known): Known['blocks'] {
 
 export const BY_ITSELF = 'Nothing to do: albumd goes on by itself'
 
-/** What keeps the daemon from its work: its state (STATE), a copy of it, or the store that the machines share. */
+/** The alert for what keeps the daemon from its work: its state (STATE), a copy of it, or the store of the machines. */
 export function waitsAlert(why: string, message: string): Alert {
   const code = why.startsWith('STORE_') || why === 'STATE_COPIED' ? why : 'STATE'
   return { key: code, code, message }

@@ -33,14 +33,14 @@ const LEAST_MS = 5000
 const COMMAND_MS = 60_000
 const ALERTS_SAID = 10
 
-/** Sends a heartbeat while there is no trouble, and runs a command when the alerts change; one at a time, failures are
- * borne. */
+/** Sends heartbeats while there is no trouble, and runs a command when the alerts change, one thing at a time. Failures stop
+ * nothing. */
 export class Notifier {
   readonly #options: Required<NotifierOptions>
   #look: (() => Health) | null = null
   #notify: NotifyConfig
   #kept: NotifySession['told'] | null = null
-  /** The keys of the alerts that the log has told of. Null: not read yet. */
+  /** The keys of the alerts of which the log has told. Null: not read yet. */
   #noted: string | null = null
   #told: string | null = null
   #toldAt = Number.NEGATIVE_INFINITY
@@ -54,7 +54,7 @@ export class Notifier {
     this.#notify = options.notify
   }
 
-  /** Takes `look` as the way to learn the health, and looks at once. `session` null: no state is open. */
+  /** Learns the health by `look` from now on, and looks at once. `session`: null while no state is open. */
   lookAt(look: () => Health, session: NotifySession | null): void {
     this.#look = look
     this.#kept = session?.told ?? null
@@ -81,7 +81,7 @@ export class Notifier {
     }
   }
 
-  /** Notifies of alerts that changed. Returns when to look again. A command that failed runs again then. */
+  /** Tells of alerts that changed. Returns when to look again: a command that failed runs again then. */
   async #tell(alerts: readonly Alert[], stop: AbortSignal): Promise<number> {
     const { clock, note, runCommand } = this.#options
     const keys = keysOf(alerts)
@@ -111,7 +111,7 @@ export class Notifier {
     this.#commandProblem = problem
     if (problem === null) {
       this.#told = keys
-      // When the keys can't be recorded, the same alerts are told once more after a restart.
+      // A failure is ignored: the same alerts are then told once more after a restart.
       orNull(() => this.#kept?.set(keys))
     }
     return Number.POSITIVE_INFINITY
@@ -146,7 +146,7 @@ function messageOf(alerts: readonly Alert[]): string {
   return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
 }
 
-/** After these events the health may have changed. Before the first, the records show the last run's health. */
+/** Events after which the health may have changed. Before the first one, the records show the last run's health. */
 const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
   'mirror_guarded',
   'uploads_started',
@@ -156,7 +156,7 @@ const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
   'deletions_many',
 ])
 
-/** Shows the notifier the health of a daemon with one state and config. Returns functions that end this. */
+/** Shows the notifier the health of a daemon with this state and config. Returns functions that end this. */
 export function watchHealth(
   bus: Bus,
   notifier: Notifier,
@@ -196,7 +196,7 @@ export function watchHealth(
 
 const HEARTBEAT_TIMEOUT_MS = 10_000
 
-/** Sends a GET with `oldest_unsynced`, in seconds. Returns what went wrong, without the secret address, or null. */
+/** Sends a GET with `oldest_unsynced`, in seconds. Returns null, or what went wrong without the secret address. */
 export async function sendHeartbeat(
   address: string,
   oldestUnsyncedMs: number,

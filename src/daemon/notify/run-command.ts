@@ -21,11 +21,11 @@ export async function runCommand(
       shell: true,
       env: { ...childEnvironment(process.env), ...said },
       stdio: ['ignore', 'ignore', 'pipe'],
-      // A process group of its own can be ended as a whole, and Ctrl-C on albumd's terminal does not reach it.
+      // The command gets a process group, which can be ended as a whole, and which Ctrl-C on albumd's terminal does not reach.
       detached: !ON_WINDOWS,
     })
     let told = ''
-    // `stderr` is missing when the process can't open more files. Then `child` emits `error`.
+    // `stderr` is missing when the process can't open more files. `child` then emits `error`.
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       told = (told + text).slice(0, KEPT_BYTES)
     })
@@ -43,7 +43,7 @@ export async function runCommand(
     return (error as Error).message
   } finally {
     end.removeEventListener('abort', endGroup)
-    // Closes our end of stderr, because a background process of the command may hold the other end open for long.
+    // Closes albumd's end of stderr, because a background process of the command may hold the other end open for long.
     child?.stderr?.destroy()
   }
 }
@@ -53,11 +53,11 @@ function killGroup(child: ChildProcess): void {
     if (ON_WINDOWS || child.pid === undefined) child.kill('SIGKILL')
     else process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // There is nothing to kill: the command has ended meanwhile.
+    // The command has ended meanwhile, so there is nothing to kill.
   }
 }
 
-/** The variables that a command gets: enough for desktop messages and the clipboard, and no key. */
+/** The variables that a command gets: enough for desktop messages and the clipboard. None holds a key. */
 const KEPT = [
   'PATH',
   'HOME',

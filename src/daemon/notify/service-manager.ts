@@ -4,15 +4,15 @@ import type { Stopwatch } from '../../protocol/clock.ts'
 export interface ServiceManagerOptions {
   send: (notice: Notice) => Promise<string | null>
   clock: Stopwatch
-  /** The service manager ends a service that gave no sign of life for so long. Null: it never does. */
+  /** For how long a service may give no sign of life before the service manager ends it. Null: the manager never ends it. */
   watchdogMs: number | null
   say: (line: string) => void
 }
 
-/** Signs of life are sent this many times within the watchdog's time. */
+/** How many signs of life are sent within the watchdog's time. */
 const WATCHDOG_SHARE = 4
 
-/** The service manager that started the daemon. Notices go one after the other; one that fails stops nothing else. */
+/** The service manager that started the daemon. Notices go one after the other. A notice that fails stops nothing else. */
 export class ServiceManager {
   readonly #options: ServiceManagerOptions
   #latest: Promise<void> = Promise.resolve()
@@ -45,7 +45,7 @@ export class ServiceManager {
     this.#tell({ READY: '1' })
   }
 
-  /** Says that the daemon reads its config again. `ready` says that it has read it. */
+  /** Says that the daemon reads its config again. A call of `ready` ends this. */
   reloading(): void {
     if (this.#state !== 'ready') return
     this.#state = 'reloading'

@@ -8,7 +8,7 @@ import { runCommand } from './run-command.ts'
 
 type Note = (failed: Extract<DaemonEvent, { event: 'upload_command_failed' }>) => void
 
-/** After this time a command that hangs is killed, because the next pictures wait for it. */
+/** How long the command may take before it is killed, because the next pictures wait for it. */
 const PATIENCE_MS = 30_000
 
 interface Turn {
@@ -18,7 +18,7 @@ interface Turn {
   synced: Synced
 }
 
-/** How many pictures wait for the command at most. When there are more, the command does not run for the oldest. */
+/** The most pictures that wait for the command. When there are more, the command does not run for the oldest. */
 const WAITING_MAX = 10_000
 
 /** Runs `notify.on_upload` for each uploaded picture, in order, so that a clipboard ends with the last address. */
@@ -33,12 +33,12 @@ export class UploadCommand {
   #left = 0
   /** Whether the last command was killed because it hung. */
   #hung = false
-  /** albumd ends once no picture waits, and a person may wait for that. */
+  /** Whether albumd ends once no picture waits. A person may wait for that. */
   #isEnding = false
   #failure: string | null = null
   #untold = 0
 
-  /** After `stop` no command is run. `records`: whether `status` shows a failure, because no person sees what `note` tells. */
+  /** No command begins after `stop`. `records`: `status` shows failures, because no person sees what `note` tells. */
   constructor(
     note: Note,
     stop: AbortSignal,
@@ -53,7 +53,7 @@ export class UploadCommand {
     this.#patienceMs = patienceMs
   }
 
-  /** Has `command` run for each picture that is uploaded from now on, or none. Returns a function that ends this. */
+  /** Runs `command`, if there is one, for each picture that is uploaded from now on. Returns a function that ends this. */
   listen(bus: Bus, command: string | undefined, synced: Synced): () => void {
     if (command === undefined) return () => {}
     return bus.on('pass', emitted => {
@@ -68,7 +68,7 @@ export class UploadCommand {
     })
   }
 
-  /** Resolves when no picture waits, when a command hung, or soon after `stop`. */
+  /** Resolves when no picture waits, when a command has hung, or soon after `stop`. */
   async end(): Promise<void> {
     this.#isEnding = true
     await this.#work
@@ -92,7 +92,7 @@ export class UploadCommand {
       const patience = AbortSignal.timeout(this.#patienceMs)
       const problem = await this.#run(turn.command, turn.said, this.#stop, this.#patienceMs)
       this.#hung = problem !== null && patience.aborted
-      // A failure is reported once as long as the command fails in the same way.
+      // A failure is noted once while the command goes on failing in the same way.
       if (problem !== null && problem === this.#failure) this.#untold++
       else {
         if (problem !== null)
@@ -118,9 +118,9 @@ export class UploadCommand {
   }
 }
 
-/** What the command gets of a picture. The id is '' when the file has changed since, the address while it is not known. */
+/** The variables for a picture. The id is '' when the file has changed since, the address while it is not known. */
 function saidOf(synced: Synced, mirror: string, path: string, url: string | null): Record<string, string> {
-  // An error of the records needs no report here, because the pass fails with the same error and reports it.
+  // An error of the records needs no report: the pass fails with the same error and reports it.
   const at = orNull(() => recordedAt(synced, { mirror: { folder: mirror }, path }))
   const picture = at?.kind === 'picture' ? at.picture : null
   return {

@@ -3,7 +3,7 @@ import { ALONE, type Claims } from '../../sync/claims.ts'
 import type { MetaReads } from '../../synced/synced.ts'
 import { ownAlbums } from '../state/machine.ts'
 
-/** This machine's claims as config and records tell, for a process that only shows them. `running`: whether a daemon runs. */
+/** This machine's claims, as config and records tell, for processes that only show them. `running`: whether a daemon runs. */
 export function claimsInRecords(
   { account, mirrors }: Pick<Config, 'account' | 'mirrors'>,
   { meta }: MetaReads,

@@ -44,7 +44,7 @@ export interface PathDeletion extends PathImage, Pick<EscrowRow, 'reason' | 'sta
   since: string
 }
 
-/** What happened to a picture, oldest first. */
+/** An event in the history of a picture. */
 export interface PathEvent {
   /** ISO 8601. */
   at: string
@@ -59,10 +59,10 @@ export interface Explanation {
   state: PathState
   /** Why the path is in that state. */
   reason: string
-  /** Why the picture does not come to the host as it is, for a program. MOVED: it moved away. GONE: it is gone. LEFT_OUT: it
-   * is not mirrored. NOT_READY: it is empty yet. Null: nothing of this. */
+  /** Why the picture does not come to the host, as a code for programs. MOVED: it moved away. GONE: it is gone. LEFT_OUT: it is
+   * not mirrored. NOT_READY: it is still empty. Null: for none of these reasons. */
   cause: string | null
-  /** The album where the picture belongs, with slashes; '' is the root. `id`: null when the album is not recorded. */
+  /** The album to which the picture belongs, with slashes; '' is the root. `id`: null when the album is not recorded. */
   album: { path: string; id: string | null }
   /** The picture on the disk; null when none lies there. */
   file: { size: number; modified_at: string } | null
@@ -94,8 +94,8 @@ export interface ExplainContext extends WaitContext {
   disk: Disk
 }
 
-/** What is known of a path: absolute, below a mirror's folder, or below the working folder. One entry for each mirror that
- * knows it, none when it lies in no mirror. Reads state and disk. */
+/** What is known of a path. `path`: absolute, below a mirror's folder, or below the working folder. Returns one entry for each
+ * mirror that knows the path, and none when it lies in no mirror. Reads state and disk. */
 export function explainPath(config: Config, path: string, now: Millis): Explanation[] {
   const running = stateIsLocked(stateFiles(config.state_dir).lock)
   return readState(config, synced =>
@@ -191,7 +191,7 @@ function folderOf(
   return { counts, gone: isFound ? synced.summaries.goneBelow({ mirror: row.id, path }) : null }
 }
 
-/** A key that the host refuses needs a person, who must know where the key stands. */
+/** Adds where the key is to a step that says that the host refuses it, because a person must replace it there. */
 function withKeyFile(shown: ShownStep, config: Config, running: boolean): ShownStep {
   if (shown.code !== 'key_refused' || shown.cause === OTHER_ACCOUNT) return shown
   return { ...shown, what: `${shown.what}; ${keyRemedy(config, running ? null : process.env)}` }
@@ -227,7 +227,7 @@ export function keptImages(
 ): ImageRow[] {
   const row = mirrors.of(mirror.folder)
   const hashes = row ? versions.hashesAt({ mirror: row.id, path }) : []
-  // An image of equal bytes may be another picture's. Its name tells, and so does a file that uses it.
+  // An image of equal bytes may be another picture's. Its name or a file that uses it shows that.
   return hashes
     .flatMap(hash => images.byHash(hash))
     .filter(({ id, kept, name }) => kept === 1 && name === nameOf(path) && files.onImage(id).length === 0)

@@ -13,15 +13,15 @@ export interface FailureStatus {
   message: string
   attempts: number
   next_attempt_at: string | null
-  /** Whether it is a folder or an upload in doubt, and no picture that failed. */
+  /** Whether a folder or an upload is in doubt. False: a picture failed. */
   in_doubt: boolean
-  /** Whether a person must do something about it. False: it passes. */
+  /** Whether a person must end it. False: it passes by itself. */
   needs_person: boolean
 }
 
 export const FAILURES_SHOWN = 1000
 
-/** The failures of the mirrors in the config. Doubts come first, then failures that are not tried again by themselves. */
+/** The failures in the config's mirrors. Doubts come first, then failures that albumd does not retry by itself. */
 export function failuresOf({ mirrors }: Config, synced: Synced): FailureStatus[] {
   const isRetried = ({ next_attempt_at }: FailureStatus) => next_attempt_at !== null
   return mirrors

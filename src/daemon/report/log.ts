@@ -9,13 +9,13 @@ import type { DaemonEvent } from '../events.ts'
 import { orNull } from '../or-null.ts'
 
 export interface LogOptions {
-  /** Where the lines are written. `fd`: its file descriptor. */
+  /** Where the lines are written. `fd`: the file descriptor. */
   out: { write(text: string): unknown; isTTY?: boolean; fd?: number }
   secrets: Secrets
   env: NodeJS.ProcessEnv
 }
 
-/** The daemon's log. By default: for people on a terminal, with priorities for journald, and else as lines of JSON. */
+/** The daemon's log. The format `auto` is for people on a terminal, has priorities for journald, and else is lines of JSON. */
 export function openLog({ level, format }: Config['log'], { out, secrets, env }: LogOptions): Logger {
   const chosen = format === 'auto' ? formatFor(out, env) : format
   // JSON escapes only control characters of ASCII, and the name of a file may hold others.
@@ -50,7 +50,7 @@ export function openLog({ level, format }: Config['log'], { out, secrets, env }:
   return pino(base, chosen === 'journal' ? journal(write) : { write })
 }
 
-/** For JSON.parse: escapes the control characters that JSON.parse unescapes. A stack keeps its line breaks. */
+/** A reviver for JSON.parse. It escapes the control characters that JSON.parse unescapes. A stack keeps its line breaks. */
 function printableIn(key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
   return key === 'stack' ? value.split('\n').map(printable).join('\n') : printable(value)
@@ -61,7 +61,7 @@ function formatFor(out: LogOptions['out'], env: NodeJS.ProcessEnv): 'pretty' | '
   return isJournal(out.fd, env.JOURNAL_STREAM) ? 'journal' : 'json'
 }
 
-/** JOURNAL_STREAM names the journal's device and inode. A child inherits it and may write elsewhere. */
+/** Whether `fd` is the journal that JOURNAL_STREAM names. A child inherits this variable and may write elsewhere. */
 function isJournal(fd: number | undefined, stream: string | undefined): boolean {
   if (fd === undefined || stream === undefined) return false
   const stats = orNull(() => fstatSync(fd, { bigint: true }))
@@ -79,7 +79,7 @@ export function logEvent(
 
 const PRIORITY_OF: Record<number, number> = { 10: 7, 20: 7, 30: 6, 40: 4, 50: 3, 60: 2 }
 
-/** journald reads a line's priority from a prefix such as <6>. */
+/** A stream that writes each line with its priority as journald reads it: a prefix such as <6>. */
 function journal(write: (line: string) => void): DestinationStream {
   const stream = {
     // pino tells a stream that has this symbol the level of each line.
@@ -93,7 +93,7 @@ function journal(write: (line: string) => void): DestinationStream {
 }
 
 export type ProcessEvent =
-  /** `config`: the file. `page`: where the status page is to listen, or "off". */
+  /** `config`: the config's file. `page`: where the status page is to listen, or "off". */
   | { event: 'started'; version: string; pid: number; config: string; page: string }
   | { event: 'warning' | 'stopping' | 'stopped' }
   | { event: 'failed'; code: string; message: string }
@@ -161,13 +161,13 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   upload_command_failed: ['warn', 'the command notify.on_upload failed'],
 }
 
-/** The keys and credentials that no line of the log may hold. When albumd reads another API key, the key is added. */
+/** The keys and credentials that no line of the log may hold. When albumd reads another API key, it adds that key. */
 export type Secrets = ReadonlySet<string>
 
-/** A shorter secret stays in the log, because it may be a part of ordinary words. No real key is as short. */
+/** A shorter secret stays in the log, because it may be part of ordinary words. No real key is so short. */
 const SHORTEST = 6
 
-/** The line without the secrets. Each secret is found as plain text, in JSON, in a URL and in base64. */
+/** The line without the secrets, whether they stand there as plain text, in JSON, in a URL or in base64. */
 export function withoutSecrets(line: string, secrets: Secrets): string {
   let clean = line
   for (const secret of secrets) {
@@ -196,7 +196,7 @@ export function withoutAddressesIn(fields: Record<string, unknown>): Record<stri
   )
 }
 
-/** Shortens addresses to their host, because an upload's holds its credential (§4.2), and a heartbeat's its id. */
+/** Shortens addresses to their host: the address of an upload holds its credential (§4.2), that of a heartbeat its id. */
 export function withoutAddresses(text: string): string {
   return text.replace(
     /\b(https?:\/\/)(?:[^\s/@"']*@)?([^\s/?#"']+)[/?#][^\s"']*?(?=[.,;:)]*(?:[\s"']|$))/gi,
@@ -204,7 +204,7 @@ export function withoutAddresses(text: string): string {
   )
 }
 
-/** The fields of an error that are logged. Other fields are left out, because they may hold a request with its headers. */
+/** The fields of an error that are logged. The others may hold a request with its headers. */
 export function plainError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: withoutAddresses(String(error)) }
   const { name, message, stack = '' } = error

@@ -8,7 +8,7 @@ import type { Bus } from '../events.ts'
 /** A machine that shares the account, in `status --json`. */
 export interface MachineStatus {
   name: string
-  /** Whether this is the machine that says so. */
+  /** Whether this is the machine that answers. */
   is_this: boolean
   /** works: heard of now. ended: it said so. silent: cut off, suspended or gone. unknown: the store is away. */
   state: 'works' | 'ended' | 'silent' | 'unknown'
@@ -71,7 +71,7 @@ export function recordMachines(
     const what = JSON.stringify([away?.reason ?? null, ofEach])
     if (what === recorded.what && Math.abs(now - recorded.at) < RECORD_MS) return
     recorded = { what, at: now }
-    // When the state has failed, the pass fails too.
+    // A failure is ignored: when the state has failed, the pass fails too.
     await commit(tx => {
       const since = tx.meta.get('account_machines')?.away?.since ?? now
       const told = away && { reason: away.reason, since }
@@ -80,7 +80,7 @@ export function recordMachines(
   })
 }
 
-/** `share`: null when the machine said that it ends. `isAway`: whether nobody is heard of, because the store is away. */
+/** `share`: of the rate; null when the machine said that it ends. `isAway`: the store is away, so nobody is heard of. */
 function stateOf(
   share: number | null,
   seenMs: number,
@@ -95,7 +95,7 @@ function stateOf(
 export function accountStatus({ account }: Config, { meta }: MetaReads, running: boolean): AccountStatus {
   const told = account.shared === undefined ? null : meta.get('account_machines')
   const away = told?.away ?? null
-  // What the machine told last may be older than the loss of its albums.
+  // What the machine last told may be older than the loss of its albums.
   const hasNone = meta.get('album_taken') !== null
   return {
     store:
@@ -110,7 +110,7 @@ export function accountStatus({ account }: Config, { meta }: MetaReads, running:
   }
 }
 
-/** How many credentials the host has issued to the other machines, by machines that were seen after `since`. */
+/** How many credentials the host has issued to other machines. Machines that were not seen after `since` do not count. */
 export function usedByOthers(config: Config, synced: MetaReads, since: number): number {
   return accountStatus(config, synced, true)
     .machines.filter(({ is_this, seen }) => !is_this && Date.parse(seen) > since)

@@ -15,38 +15,38 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced' | 'p
   folder: string
   album: string
   state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
-  /** Why it is in this state; for `idle`, the first of `waits`. Null: none wait, or the state says all. */
+  /** Why the mirror is in this state; when it is `idle`, the first of `waits`. Null: nothing waits, or the state says all. */
   reason: string | null
-  /** What its pictures wait for that are to be uploaded. */
+  /** What the pictures that are to be uploaded wait for. */
   waits: UploadWait[]
-  /** Why passes have left images of `pending_deletions` that were due, the reason of most first. */
+  /** Why passes have left images of `pending_deletions` that were due. The reason of most images comes first. */
   image_waits: ImageWait[]
-  /** The folder in doubt that `reason` is about, as its whole path. Null: it is about none. */
+  /** The whole path of the folder in doubt that `reason` names. Null: it names none. */
   doubt: string | null
   /** Whether a person must end what guards or blocks the mirror. */
   needs_person: boolean
   /** Whether a scan of the mirror has begun. Before the first scan all counts are 0, as for an empty folder. */
   looked_at: boolean
-  /** Those of `pending_deletions` that wait for `grace_many`, because so many came together. Null: none do. */
+  /** The part of `pending_deletions` that waits for `grace_many`, because so many came together. Null: none of them. */
   many: ManyStatus | null
-  /** Pictures that failed, and whose image of before is still on the host. */
+  /** Pictures that failed while the image of their earlier version is still on the host. */
   failed_with_image: number
-  /** The path of the first picture of those in `gone_on_host`. Null: there is none. */
+  /** The path of the first picture that counts in `gone_on_host`. Null: there is none. */
   first_gone_on_host: string | null
   oldest_unsynced: string | null
 }
 
 export interface ManyStatus {
   deletions: number
-  /** When the last of them goes, ISO 8601. Null: nobody knows while no daemon runs. */
+  /** When the last of these images is deleted, in ISO 8601. Null: not known while no daemon runs. */
   until: string | null
-  /** The folders that most of them were in, below the mirror; '' is the root. */
+  /** The folders in which most of the pictures were, below the mirror; '' is the root. */
   folders: { named: string[]; others: number }
-  /** Whether pictures are gone in such numbers, not edited alone. */
+  /** Whether the pictures that are gone are so many, without those that were edited. */
   news: boolean
 }
 
-/** What pictures wait for. `pictures`: how many; null: all of the mirror, because it stands with the account. */
+/** What pictures wait for. `pictures`: how many wait. Null: all of the mirror, because the whole account waits. */
 export interface UploadWait extends ShownStep {
   pictures: number | null
   /** Of one of them. Null: all of the mirror. */
@@ -59,7 +59,7 @@ export interface ImageWait extends ShownStep {
   path: string
 }
 
-/** So many reasons that pictures or images have of their own are said; the others are counted. */
+/** How many reasons of single pictures or images are said. The others are counted. */
 const REASONS_SAID = 5
 
 export function waitsInWords(waits: readonly (UploadWait | ImageWait)[]): string[] {
@@ -103,7 +103,7 @@ export function mirrorStatus(
     needs_person,
     looked_at: row !== undefined,
     ...summary,
-    // Files that can't be recorded, because their names are not UTF-8. They are added here; `failed` counts them already.
+    // Files whose names are not UTF-8 can't be recorded, so they are added here. `failed` counts them already.
     files: summary.files + namesNotUtf8.filter(name => formatOfName(name) !== null).length,
     many: row && summary.pending_deletions > 0 ? manyOf(context, row) : null,
     failed_with_image: summary.failed > 0 ? synced.summaries.failedWithImage(id) : 0,
@@ -153,7 +153,7 @@ function whatItDoes(
 
 function uploadWaitsOf(context: WaitContext, mirror: number, since: Millis): UploadWait[] {
   const account = accountWaits(context, 'upload', since)
-  // What has a time ends at this time, and no command ends it before.
+  // A wait with a time ends then, and no command ends it before.
   const isEarly = account.some(({ until }) => until !== null && until > context.now)
   const command = context.running || isEarly ? [] : [wait(because('run_sync'))]
   const own = context.synced.waits.below({ mirror, path: '' })

@@ -12,8 +12,8 @@ import type { FileAtPath, FileRow, FileState } from '../../synced/tables/files.t
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { orNull } from '../or-null.ts'
 
-/** The locations that a path from a command line may mean: absolute, below a mirror's folder, or below the working folder.
- * None when it lies in no mirror. Without a path: all mirrors. */
+/** The locations that a path from a command line may mean: absolute, below a mirror's folder, or below the working folder. There
+ * are none when it lies in no mirror. Without a path, all mirrors are meant. */
 export function locationsOf(config: Config, synced: Synced, given: string | undefined): MirrorLocation[] {
   if (given === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
   const isKnown = (at: MirrorLocation) => isKnownAt(synced, at) || nameMeant(at) !== null
@@ -41,12 +41,12 @@ function inMirror(mirrors: Config['mirrors'], path: string): MirrorLocation | nu
   return mirror ? { mirror, path: path.slice(mirror.folder.length + 1) } : null
 }
 
-/** The path with the real names of the folders above. A link in its last part stays: a person may mean it. */
+/** The path with the real names of the folders above. A link in the last part stays, because a person may mean the link. */
 function behindLinks(path: string): string {
   return join(realPathOf(dirname(path)), basename(path))
 }
 
-/** What is there under a name that differs only in its Unicode form (a Mac writes "ü" as two characters), or null. */
+/** The location of what lies there under a name with another Unicode form: a Mac writes "ü" as two characters. Null: nothing. */
 function nameMeant({ mirror, path }: MirrorLocation): MirrorLocation | null {
   let above = ''
   for (const name of path.split('/')) {
@@ -69,7 +69,7 @@ function isOnDisk({ mirror, path }: Location): boolean {
   return orNull(() => realDisk.lstat(fullPath(mirror.folder, path))) !== null
 }
 
-/** Whether anything is or was at a location, as far as disk and records tell. */
+/** Whether anything is or was at a location. Disk and records tell. */
 export function isKnownAt(synced: Synced, location: MirrorLocation): boolean {
   // Only `lookAt` finds a name that is not valid UTF-8.
   return isOnDisk(location) || isRecorded(synced, location) || lookAt(realDisk, location).kind !== 'absent'
@@ -85,13 +85,13 @@ function isRecorded(synced: Synced, { mirror, path }: MirrorLocation): boolean {
   )
 }
 
-/** Whether a path is a folder or was one, as far as the records tell. */
+/** Whether a path is or was a folder, as the records tell. */
 export function isFolder(synced: Synced, mirror: number, path: string): boolean {
   if (path === '' || synced.folders.at(mirror, path) !== undefined) return true
   return Object.values(synced.summaries.goneBelow({ mirror, path })).some(n => n > 0)
 }
 
-/** The state in which people see a file: one that is tried again stays failed until the try ends, as in the summaries. */
+/** The state as people see it: a file that is tried again stays failed until the try ends, as in the summaries. */
 export function shownState({ failures }: Records, file: FileRow): FileState {
   return file.state === 'pending' && failures.ofUpload(file) ? 'failed' : file.state
 }
@@ -109,7 +109,7 @@ export interface MirroredPicture {
   /** The album's path on the host; '' is the root. */
   album: string
   image: ImageRow
-  /** Null: not known. An address that the host has not told is built as sync/listing/delivery.ts says. */
+  /** Null: not known. An address that the host has not told is built: see sync/listing/delivery.ts. */
   url: string | null
 }
 
@@ -118,7 +118,7 @@ export function mirroredPictures(
 ): (mirror: string, file: FileAtPath) => MirroredPicture | null {
   const addressOf = deliveryAddresses(synced)
   const gone = new Set(synced.audit.gone())
-  // The album that was looked up last. It is kept, because the next file is mostly in the same album.
+  // The album that was looked up last, because the next file is mostly in the same album.
   let album: { id: number | null; name: string } | null = null
   return (mirror, file) => {
     const { image: id, path, name, flat, hash } = file
@@ -144,13 +144,13 @@ export function mirroredPictures(
   }
 }
 
-/** What is recorded at a location. `picture` null: it has no image that stays. */
+/** What is recorded at a location. `picture`: null when the picture has no image that stays. */
 export type Recorded =
   | { kind: 'picture'; picture: MirroredPicture | null }
   | { kind: 'folder'; pictures: Iterable<MirroredPicture> }
   | { kind: 'nothing' }
 
-/** The pictures come in the order of their paths. A picture that is gone from the disk is left out. */
+/** What is recorded at a location. Pictures come in the order of their paths, without those that are gone from the disk. */
 export function recordedAt(synced: Synced, location: Location): Recorded {
   const { mirror, path } = location
   const row = synced.mirrors.of(mirror.folder)
@@ -199,7 +199,7 @@ export function latestPictures(config: Config, synced: Synced, most: number): La
   return latest.slice(0, most)
 }
 
-/** The location of a file that uses the image and was there at the last scan. Null: there is none. */
+/** The location of a file that uses the image and was on the disk at the last scan. Null: there is none. */
 export function locationOf(
   config: Config,
   synced: Synced,

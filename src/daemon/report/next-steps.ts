@@ -46,7 +46,7 @@ export function nextSteps(context: WaitContext, subject: Subject): Wait[] {
     ...(row && gone ? goneFolderSteps(context, { mirror: row.id, path }, full) : []),
   ]
   const guard = row?.guard ?? null
-  // The guard of the mirror may be what stops its deletions too.
+  // Whether the guard of the mirror must be told: it may be told already as what stops the deletions.
   const isTold = guard === null || deletions.some(({ why }) => reasonIn(why, codeOf(guard)) === guard)
   const steps = [
     ...own,
@@ -101,14 +101,14 @@ function uncertainSteps(context: WaitContext, { file, inDoubt, failure }: Record
   ]
 }
 
-/** Whether a picture is gone from the disk, so that its image is to be deleted, and no scan has missed the picture yet. */
+/** Whether a picture is gone from the disk and no scan has missed it yet. Its image is to be deleted. */
 function isUnmissed({ onDisk, recorded, location, state }: Subject): boolean {
   const isInUse = state === 'synced' || state === 'linked' || state === 'pending'
   const goes = recorded.image?.kept === 0 && location.mirror.deletions === 'propagate'
   return onDisk.kind === 'absent' && isInUse && goes
 }
 
-/** Without a daemon a picture that was deleted by mistake has no grace, so what a person can do comes before a sync. */
+/** Without a daemon a picture deleted by mistake has no grace, so what a person can do comes before a sync. */
 function unmissedSteps(context: WaitContext, path: string): Wait[] {
   return [
     wait(lastingDoubt(context) ?? because('goes_by_sync')),
@@ -119,7 +119,7 @@ function unmissedSteps(context: WaitContext, path: string): Wait[] {
 
 function pendingSteps(context: WaitContext, { file }: Recorded): Wait[] {
   const command = context.running ? null : wait(because('run_sync'))
-  // Comparing asks the host for nothing, so it waits for nothing that stands with the account.
+  // Comparing asks the host for nothing, so it does not wait for the account.
   if (file && context.synced.files.isToCompare(file)) return [command ?? wait(because('will_be_compared'))]
   const waits = uploadWaits(context, file)
   if (command === null) return waits.length > 0 ? waits : [wait(because('will_be_uploaded'))]
@@ -148,7 +148,7 @@ function leftOutStep(onDisk: OnDisk, { image }: Recorded): Wait {
   return wait(because(onDisk.why === 'ignored' ? 'prune_ignored' : 'hidden_image_stays'))
 }
 
-/** What brings back the pictures of a folder that are gone from the host, and what those wait for that are to be sent. */
+/** What brings back a folder's pictures that are gone from the host, and what the pictures that are to be sent wait for. */
 function folderSteps(context: WaitContext, { row, location }: Subject, halted: Wait[] | null): Wait[] {
   const { synced } = context
   if (!row) return []
@@ -167,7 +167,7 @@ function folderSteps(context: WaitContext, { row, location }: Subject, halted: W
 /** What an image in escrow waits for, and what a person can decide about it. `path`: absolute, for commands. */
 function deletionSteps(context: WaitContext, entry: EscrowRow, path: string): Wait[] {
   const { synced } = context
-  // What a person decides is about all images of the path.
+  // The decision of a person is about all images of the path.
   const images = synced.escrow.atPath(entry.mirror, entry.path).length
   const of = images > 1 ? { id: synced.images.byId(entry.image)!.remote_id } : imageOf(entry)
   const waits = deletionWaits(context, entry, of)
@@ -198,15 +198,15 @@ function goneFolderSteps(context: WaitContext, folder: Location, full: string): 
   ]
 }
 
-/** Whether the image's picture waits elsewhere for its upload, or may: the end of a grace does not delete the image then. */
+/** Whether the image's picture waits elsewhere for its upload, or may. Then the end of the grace deletes nothing. */
 function isMoving(synced: Synced, { image }: EscrowRow): boolean {
   return waitingMove(synced, synced.images.byId(image)!) !== null
 }
 
-/** Pictures of a folder that are missed within so long after each other count as lost together. */
+/** Pictures of a folder that are missed within this time of each other count as lost together. */
 const TOGETHER_MS = 60_000
 
-/** How a folder comes back as it was before the last of these images lost its picture. No step for what moved or may have,
+/** How a folder comes back as it was before the last of these images lost its picture. No step where pictures moved or may have,
  * nor while the root is in doubt, because a restore may refuse then. `folder`: below the mirror. `full`: absolute. */
 function bringBack(
   { synced }: WaitContext,

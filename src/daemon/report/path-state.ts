@@ -29,9 +29,9 @@ export interface Recorded {
   file: FileRow | undefined
   isFolder: boolean
   image: ImageRow | undefined
-  /** Whether the file is synced or linked to an image that an audit found gone from the host. */
+  /** Whether the file is synced or linked, and an audit found its image gone from the host. */
   goneOnHost: boolean
-  /** The path of the album that `image` lies in; '' is the root. */
+  /** The path of the album of `image`; '' is the root. */
   album: string
   move: Reason | null
   escrow: EscrowRow[]
@@ -53,7 +53,7 @@ const NOTHING: Recorded = {
   history: [],
 }
 
-/** What is recorded of a path. `row`: of the path's mirror, if it is recorded. */
+/** What is recorded of a path. `row`: the mirror's row, if the mirror is recorded. */
 export function recordsOf(synced: Synced, row: MirrorRow | undefined, path: string): Recorded {
   if (!row) return NOTHING
   const { id } = row
@@ -77,7 +77,7 @@ export function recordsOf(synced: Synced, row: MirrorRow | undefined, path: stri
   }
 }
 
-/** The state of a path, and why it is in it. `gone`: what became of the images of a folder that is gone. */
+/** The state of a path and its reason. `gone`: what became of the images of a folder that is gone. */
 export function stateOf(
   onDisk: OnDisk,
   recorded: Recorded,
@@ -102,7 +102,7 @@ export function stateOf(
       const { inDoubt, failure, history, isFolder } = recorded
       if (file) return [file.state, withChange(file, onDisk, recorded, deletions)]
       if (inDoubt.length > 0) return ['uncertain', because('gone_uncertain')]
-      // Of a name that is not UTF-8 nobody but the scan can tell.
+      // Only the scan knows names that are not UTF-8, by their failures.
       if (failure) return ['unknown', failure.message]
       const last = history.at(-1)
       if (last) return ['absent', whatBecame(last)]
@@ -116,15 +116,15 @@ function whatBecame({ event, detail }: HistoryRow): Reason {
   return event === 'deleted' ? because('image_deleted', { why: detail }) : detail
 }
 
-/** Why a file is in its state. When the file has changed since the last scan, the answer says this too. */
+/** Why a file is in its state. Says too when the file has changed since the last scan. */
 function withChange(file: FileRow, onDisk: OnDisk, recorded: Recorded, deletions: Deletions): Reason {
   const seen = onDisk.kind === 'picture' ? [onDisk.look] : []
   const look = { files: seen, aside: [], ignored: [], problems: [] }
-  // A record has the ctime 0 when the next scan is to read the bytes, not because the file changed.
+  // The ctime 0 in a record means that the next scan reads the bytes, not that the file changed.
   const record = { ...file, ctime: file.ctime || (seen[0]?.ctime ?? 0) }
   const [change] = planFolder(file.folder, [record], look, { deletions, prunes: () => false })
   const before = whyInState(file, recorded)
-  // A hidden picture need not be there.
+  // A hidden picture may be absent, which is no news.
   const isNews = file.state !== 'hidden' || onDisk.kind !== 'absent'
   return isNews && change && codeOf(change.reason) !== 'new'
     ? because('since_then', { before, now: change.reason })
@@ -155,7 +155,7 @@ function whyInState(file: FileRow, { goneOnHost, history, failure, album, move }
   }
 }
 
-/** When one of these events follows a change in the history, the change needs no upload any more. */
+/** After these events in its history, a change needs no upload any more. */
 const DONE: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged', 'arrived'])
 
 function whyPending({ image }: Pick<FileRow, 'image'>, history: readonly HistoryRow[]): Reason {

@@ -13,15 +13,15 @@ export interface QuotaStatus {
   limit: number
   /** How many credentials the host has issued to albumd today. Other programs may have used the account too. */
   used: number
-  /** How many credentials of today are kept for pictures that are found today. The backlog may not use them. */
+  /** How many of today's credentials are kept for pictures that are found today. The backlog may not use them. */
   reserve: number
   /** Whether no more than the reserve is left of today's uploads. */
   only_reserve_left: boolean
   exhausted: boolean
-  /** Whether the host called the quota used up long before `limit`: the plan has less, or another program uses the
+  /** Whether the host said long before `limit` that the quota is used up. The plan has less, or another program uses the
    * account. */
   used_up_early: boolean
-  /** When there is quota again, by the config or the host's Retry-After. Null: it is not used up, or not known. */
+  /** When there is quota again, by the config or the host's Retry-After. Null: the quota is not used up, or nobody knows. */
   resumes_at: string | null
   /** When albumd asks the host again. Null: the quota is not used up. */
   next_probe_at: string | null
@@ -30,12 +30,12 @@ export interface QuotaStatus {
 /** The pictures that wait for their upload. */
 export interface BacklogStatus {
   pictures: number
-  /** How many are as large as their image and are compared first. The other fields leave them out. */
+  /** How many pictures are as large as their image and are compared first. The other fields do not count them. */
   compare: number
   bytes: number
-  /** How many of them can be uploaded today, by the quota. */
+  /** How many of `pictures` the quota lets albumd upload today. */
   today: number
-  /** How many seconds these take, at the pace so far, or else at the rate of the config. */
+  /** How many seconds the uploads of `today` take, at the pace so far or else at the config's rate. */
   today_seconds: number
   /** When the quota's next day begins. Null: not known. */
   next_day_at: string | null
@@ -66,7 +66,7 @@ export function quotaStatus(
   const perDay = limit - reserve
   const mirrors = synced.mirrors.idsOf(config.mirrors)
   const { pictures, bytes, compare } = synced.files.toSend(mirrors)
-  // Only pictures that were found today may use the reserve.
+  // The reserve counts as left only when a picture was found today, because no other picture may use it.
   const anyNew = !synced.files.pendingSince(state.began, mirrors, 1).next().done
   const left = exhausted ? 0 : Math.max(0, limit - used - (anyNew ? 0 : reserve))
   const rate = synced.meta.get('upload_rate')

@@ -12,13 +12,13 @@ import { stepInWords } from './step.ts'
 
 export interface Ended {
   isRefused: boolean
-  /** Why a picture waits of which the records tell nothing. */
+  /** Why a picture waits, where the records tell nothing of it. */
   why: { code: string; reason: string } | null
 }
 
 export interface Sent {
   path: string
-  /** Null: the picture as it is now is not on the host. */
+  /** The delivery address. Null: the picture as it is now is not on the host. */
   cdn_url: string | null
   /** Why it is not there, for a program. NOT_READY: the file is empty or still being written. INTERRUPTED: a person ended the
    * command. PAUSED: albumd is paused. GUARDED: the mirror's folder is in doubt. GONE, MOVED, LEFT_OUT: the file is not in
@@ -29,9 +29,9 @@ export interface Sent {
   reason: string | null
 }
 
-/** What the records say of the pictures, as they are on the disk at this moment. A picture that was read just after it was
- * written is recorded with the ctime 0, because it may have changed since; before the pass it is sent or compared. `ended`:
- * the pass; null before it. */
+/** What became of these pictures, as they lie on the disk at this moment. A record with the ctime 0 (the file was read just after
+ * it was written, and may have changed since) is taken for the file on the disk only after the pass. `ended`: the pass; null
+ * before it. */
 export function sentPictures(
   context: Omit<ExplainContext, 'disk'>,
   places: readonly MirrorLocation[],
@@ -69,8 +69,8 @@ const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uncertain',
 ])
 
-/** Hears a pass that sends these absolute paths. `done` is aborted when the last of them has ended, although the pass may go
- * on with other pictures. */
+/** Hears a pass that sends these absolute paths. `done` is aborted when the last of them is done. The pass may go on with other
+ * pictures. */
 export function endsOf(paths: readonly string[]): {
   emit(emitted: SpokenEvent): void
   done: AbortController

@@ -33,22 +33,22 @@ export interface Status {
   version: string
   running: boolean
   pid: number | null
-  /** Whether the running daemon works with another config than the one that this command has read. */
+  /** Whether the daemon works with another config than the one that this command has read. */
   other_config: boolean
   /** The file of the config that the running daemon works with. Null: no daemon says it. */
   config_file: string | null
-  /** Why the running daemon refused the config that it last read again. Null: it refused none. */
+  /** Why the daemon refused the config that it last read again. Null: it refused none. */
   config_refused: string | null
-  /** Whether no reload mends that, because albumd must be stopped for it. */
+  /** Whether albumd must be stopped for the refused config, so that no reload helps. */
   config_needs_stop: boolean
-  /** The same of the key, whose file changed or is gone. Null: it works with the last one. */
+  /** Why the daemon refused the key, whose file changed or is gone. Null: it works with the key read last. */
   key_refused: string | null
   /** Null: albumd is not paused. `until` null: the pause lasts until `albumd resume`. */
   paused: { until: string | null } | null
   mirrors: MirrorStatus[]
   quota: QuotaStatus
   backlog: BacklogStatus
-  /** Why albumd does nothing: its state can't be opened, or another has its albums or folders. Null: nothing keeps it. */
+  /** Why albumd does nothing: its state can't be opened, or another albumd has its albums or folders. Null: it works. */
   waits_for: { code: string; message: string } | null
   /** Null: the config names no store in account.shared, or no daemon runs that could tell. */
   store: StoreStatus | null
@@ -58,15 +58,15 @@ export interface Status {
   watching: Watching | null
   /** When a running daemon uploads again. Null: it may upload now, or no daemon runs. See `uploads.hours`. */
   uploads_wait_until: string | null
-  /** Until when pictures wait because the state was lost and its last uploads may still arrive. Null: they do not. */
+  /** Until when pictures wait for the last uploads of a lost state, which may still arrive. Null: they do not wait. */
   loss_ends_at: string | null
   /** How the host delivers pictures, by format, as far as deliveries have shown it. */
   delivery: Deliveries
-  /** `albumd restore --at` brings back every time from then on as a whole. Null: nothing is recorded yet. */
+  /** From this time on, `albumd restore --at` brings everything back. Null: nothing is recorded yet. */
   restorable_since: string | null
-  /** From then on every time comes back without what the host has given up. Null: no earlier time is recorded. */
+  /** From this time on, `albumd restore --at` brings back what the host has not given up. Null: nothing earlier is recorded. */
   restorable_in_part_since: string | null
-  /** Between these times nothing was recorded, so what happened then does not come back. The earliest first. */
+  /** The spans of time in which nothing was recorded, so nothing of them comes back. The earliest first. */
   restorable_gaps: RecordsGap[]
   audit: AuditStatus
   /** What the host does not allow. `since`: when the host first refused it. `said_at`: when the host last refused it. */
@@ -78,7 +78,7 @@ export interface Status {
     message: string
     /** When a running daemon tries again, at the earliest. Null: no daemon runs. */
     next_try_at: string | null
-    /** Whether a person must do something about it. False: it passes, and albumd tries again by itself. */
+    /** Whether a person must end the block. False: it passes, and albumd tries again by itself. */
     needs_person: boolean
   }[]
   /** Why `notify.on_upload` failed the last time that `albumd run` ran it. Null: it did not fail. */
@@ -86,20 +86,20 @@ export interface Status {
   failures: FailureStatus[]
 }
 
-/** What a running daemon says of itself when it is asked, because it can't record this where its disk is full. */
+/** What a running daemon says of itself when it is asked. It can't record this where its disk is full. */
 export interface DaemonTold {
   pid: number
-  /** The file of its config. Null: the config comes from no file. */
+  /** The config's file. Null: the config comes from no file. */
   config: string | null
   mirrors: Config['mirrors']
-  /** What keeps it from its work. Null: nothing does. */
+  /** What keeps the daemon from its work. Null: nothing. */
   problem: Status['waits_for']
 }
 
-/** Reads the status of a state, which another process may use, or which need not exist yet. `told`: by that process. */
+/** Reads the status of a state that another process may use, or that does not exist yet. `told`: what that process said. */
 export function readStatus(given: Config, now: number, told: DaemonTold | null = null): Status {
   const running = stateIsLocked(stateFiles(given.state_dir).lock)
-  // The daemon may have refused the config, or not have read it yet. A daemon of an older version does not tell its mirrors.
+  // The daemon's mirrors count, because it may not have taken the config. A daemon of an older version does not tell them.
   const config = running && told?.mirrors ? { ...given, mirrors: told.mirrors } : given
   const { status, taken, other, doubts } = readState(config, synced => ({
     status: { ...statusOf(config, synced, running, now), other_config: running && isOther(synced, given) },
@@ -114,7 +114,7 @@ export function readStatus(given: Config, now: number, told: DaemonTold | null =
     other ??
     (running ? null : mirroredElsewhere(config)) ??
     (taken && !running ? { code: 'LOCKED', message: inWords(taken) } : null)
-  // A daemon that can't open its state, or that does not get its albums, does nothing. What the records say is old.
+  // A daemon without its state or its albums does nothing, so the records are old.
   const mirrors = waits
     ? status.mirrors.map(mirror => stopped(mirror, 'blocked', waits.message))
     : status.mirrors
@@ -145,7 +145,7 @@ function whyOther(config: Config, synced: Synced): Status['waits_for'] {
   }
 }
 
-/** Without a daemon nobody notices that a folder is missing or another, so it is checked here. `doubts`: about the roots. */
+/** Checks the roots while no daemon does, because a folder may be missing or another. `doubts`: about the roots. */
 function guardedNow(
   config: Config,
   mirrors: readonly MirrorStatus[],
@@ -217,9 +217,9 @@ export interface AuditStatus {
   last: string | null
   /** In how many places the host's listing differs from the records. `albumd audit` names each. */
   findings: number
-  /** How many of them are of each kind. `foreign` is no difference: it counts images that are in no record of albumd. */
+  /** How many findings there are of each kind. `foreign` is no difference: it counts images without a record. */
   kinds: Record<'gone' | 'changed' | 'foreign' | 'twice', number>
-  /** Pictures that wait for their upload since an audit found their images gone from the host and repaired this. */
+  /** Pictures to upload again, because an audit found their images gone from the host and repaired this. */
   to_upload_again: number
   /** Whether an audit has begun and not ended. It may wait while the daemon does something else. */
   under_way: boolean
@@ -248,7 +248,7 @@ function auditStatus(
   }
 }
 
-/** The result of a pass. left: something could not be done yet. refused: the key, or everything that albumd needs, is. */
+/** The result of a pass. left: something could not be done yet. refused: the host refuses the key, or all that albumd needs. */
 export type Verdict = 'in_sync' | 'left' | 'refused'
 
 /** What is left to do in a mirror, or at a path in it. `folder`: the mirror's. */

@@ -2,13 +2,13 @@ import type { Millis } from '../../protocol/clock.ts'
 import { codeOf, commandOf, failureIn, inWords, type Reason, type ReasonCode } from '../../words/reasons.ts'
 import { isoTime, localTime, printable } from '../../words/text.ts'
 
-/** What something waits for, as recorded by whoever decides: with account, mirror, folder, picture or image. Or what a
- * person can do. */
+/** What something waits for, as recorded by whoever decided it: for account, mirror, folder, picture or image. Or what a person
+ * can do. */
 export interface Wait {
   why: Reason
-  /** Until when, at the earliest. Null: nobody can tell. */
+  /** The earliest end of the wait. Null: nobody can tell. */
   until: Millis | null
-  /** When this was decided. Null: it holds at this moment. */
+  /** When this was decided. Null: it is true at this moment. */
   asOf: Millis | null
 }
 
@@ -19,12 +19,12 @@ export function wait(why: Reason, until: Millis | null = null, asOf: Millis | nu
 /** A wait as `--json` shows it. */
 export interface ShownStep {
   code: ReasonCode
-  /** What keeps the picture from the host, by the codes of `status` and `put`. Null: `code` says all. */
+  /** What keeps the picture from the host, by the codes of `status` and `put`. Null: there is no such code. */
   cause: string | null
   what: string
-  /** When, at the earliest: ISO 8601. Null: nobody can tell. */
+  /** The earliest end, in ISO 8601. Null: nobody can tell. */
   at: string | null
-  /** When a pass decided this: ISO 8601. Null: it holds at this moment. */
+  /** When a pass decided this, in ISO 8601. Null: it is true at this moment. */
   as_of: string | null
   /** The command that a person can copy into a shell. Null: there is none. */
   command: string | null
@@ -41,7 +41,7 @@ export function showStep({ why, until, asOf }: Wait): ShownStep {
   }
 }
 
-/** The codes for programs of what keeps pictures from the host. A failure of the host has its own code. */
+/** The codes, for programs, of what keeps pictures from the host. A failure of the host has a code of its own. */
 const CAUSES: { [code in ReasonCode]?: string } = {
   root_in_doubt: 'GUARDED',
   all_paused: 'PAUSED',
@@ -51,7 +51,7 @@ const CAUSES: { [code in ReasonCode]?: string } = {
   quota_used_up: 'DAILY_LIMIT_REACHED',
 }
 
-/** For a person. `whose`: what waits for this; '': all of them, or the one that is meant. */
+/** A step as a line for a person. `whose`: what waits for it. '': everything, or the thing that the reader means. */
 export function stepInWords(
   { what, at, as_of, command }: Pick<ShownStep, 'what' | 'at' | 'as_of' | 'command'>,
   whose = '',

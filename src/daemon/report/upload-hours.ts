@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema.ts'
 export type Hours = NonNullable<Config['uploads']['hours']>
 
 const MINUTE_MS = 60_000
-/** How far ahead `nextBorder` looks: a change of the clocks may skip a border until the next day. */
+/** How far ahead `nextBorder` looks. A change of the clocks may skip a border until the next day. */
 const MOST_MINUTES = 2 * 24 * 60
 
 /** Whether pictures may be uploaded. `from` belongs to the hours, `to` does not. `wall`: milliseconds since 1970. */

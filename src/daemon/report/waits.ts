@@ -32,8 +32,8 @@ export interface WaitContext {
   now: Millis
 }
 
-/** What stands with the account, so that nothing is sent or deleted; what a person must end first. `since`: when a scan
- * found the picture, for which the reserve may be kept; null: no picture. */
+/** Why the whole account sends or deletes nothing. What a person must end comes first. `since`: when a scan found the picture,
+ * which decides about the reserve; null: there is no picture. */
 export function accountWaits(
   context: WaitContext,
   what: 'upload' | 'delete',
@@ -51,7 +51,7 @@ export function accountWaits(
       ...(doubt ? [wait(because('but_stays', { why: doubt }))] : []),
     ]
   }
-  // `albumd sync` does not wait for the hours, because a person who types it wants pictures sent now.
+  // `albumd sync` ignores the hours, because a person who types it wants pictures sent now.
   const opens = running ? uploadsWaitUntil(config.uploads.hours, now) : null
   const loss = lossEndsAt(synced, config.host.credential_lifetime, systemClock)
   return [
@@ -81,15 +81,15 @@ function blockWaits(context: WaitContext, what: 'upload' | 'delete'): { forPerso
   const waits = context.synced.account.blocks().flatMap(block => {
     const { endpoint } = block
     const remedy = remedyOfCode(block.code)
-    // What a format waits for stands with its pictures.
+    // A refused format is recorded with the pictures that wait for it.
     if (block.code === FORMAT_REFUSED) return []
-    // `quotaWaits` says what the quota does, and a plan without albums lets pictures lie outside of theirs.
+    // `quotaWaits` tells of the quota. A plan without albums stops nothing: pictures then lie in other albums.
     if (remedy === 'quota' || (endpoint === 'create_album' && remedy === 'plan')) return []
     const own = (endpoint === 'delete') === (what === 'delete') ? 'endpoint_blocked' : null
     const code = ofWholeHost(block) ?? own
     return code ? [{ isForPerson: needsPerson(block.code), ...blockWait(context, code, block) }] : []
   })
-  // A host that is away is recorded for each endpoint that was asked.
+  // A host that is away is recorded for each endpoint that was asked, and told once.
   const all = [...new Map(waits.map(one => [one.why, one])).values()]
   return {
     forPerson: all.filter(({ isForPerson }) => isForPerson),
@@ -97,7 +97,7 @@ function blockWaits(context: WaitContext, what: 'upload' | 'delete'): { forPerso
   }
 }
 
-/** A daemon tries a blocked endpoint again by itself. */
+/** The wait for a blocked endpoint, which only a daemon ends by itself. */
 function blockWait(
   { running, config }: WaitContext,
   words: 'endpoint_blocked' | 'key_refused' | 'host_away',
@@ -107,14 +107,14 @@ function blockWait(
   return wait(because(words, { endpoint, code, message, isTried: until !== null }), until)
 }
 
-/** Why a path is in doubt, because its root or a folder above it is in doubt; or null. */
+/** Why a path is in doubt: its root or a folder above it is. Null: it is not in doubt. */
 export function doubtOf(synced: Synced, row: MirrorRow, path: string): Reason | null {
   if (row.guard_code === 'ROOT') return row.guard
   const folder = synced.folders.unknown(row.id).find(doubtful => isAtOrBelow(path, doubtful.path))
   return folder ? because('at_path', { path: fullPath(row.folder, folder.path), why: folder.unknown }) : null
 }
 
-/** What a picture waits for that is to be sent. `since`: when a scan found it. No wait: it goes with the next pass. */
+/** What a picture that is to be sent waits for. `since`: when a scan found it. None: it goes with the next pass. */
 export function uploadWaits(
   context: WaitContext,
   file: { folder: number; name: string; since: Millis | null } | undefined,
@@ -137,8 +137,8 @@ export function lastingDoubt({ config, synced }: Pick<WaitContext, 'config' | 's
   return doubt !== null && !endsByItself(doubt) ? doubt : null
 }
 
-/** What an image in escrow waits for: its own wait, account, mirrors, and the command without a daemon. Only a grace that
- * nothing stops has a time. */
+/** What an image in escrow waits for: its own wait, the account's, the mirror's, and without a daemon a command. There is a time
+ * only for a grace that nothing stops. */
 export function deletionWaits(
   context: WaitContext,
   entry: EscrowRow,
@@ -190,7 +190,7 @@ function graceNow(context: WaitContext, entry: EscrowRow): Grace {
   return graceOf(entry, runningTime(context.synced, context), context.now)
 }
 
-/** Whether the image waits for the end of its grace, which passes only while a daemon runs, or as one of many by the clock. */
+/** Whether the image waits for the end of its grace, which passes only while a daemon runs, or by the clock as one of many. */
 export function isInGrace(context: WaitContext, entry: EscrowRow): boolean {
   const grace = graceNow(context, entry)
   return entry.postponed === 0 && (grace === 'runs' || grace === 'clock')

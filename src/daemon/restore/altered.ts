@@ -10,7 +10,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { Alteration, Given, ImageRow } from '../../synced/tables/images.ts'
 import type { Delivery } from '../../synced/tables/meta.ts'
 
-/** A recorded image, and what tells its picture where the host delivers other bytes than it was sent. */
+/** A recorded image, and what identifies its picture where the host delivers other bytes than it was sent. */
 export interface RecordedImage extends ImageRow {
   bytes: Given[]
   delivery: Delivery | undefined
@@ -20,14 +20,14 @@ export function recordedImage(synced: Synced, image: ImageRow): RecordedImage {
   return { ...image, bytes: synced.images.given(image), delivery: deliveryOf(synced, image.mime) }
 }
 
-/** Whether something else than the recorded bytes can be the picture. */
+/** Whether other bytes than the recorded ones can be the picture. */
 export function mayBeAltered({ data, delivery }: RecordedImage): boolean {
   return data !== null || isAltering(delivery)
 }
 
-/** How the host has altered the picture that it delivers; null: it is another, as far as can be told. Image data and pixels
- * prove the picture. Where they do not, and the host is known to alter pictures of this type, its own record of the image and the
- * dimensions tell. */
+/** How the host has altered the picture that it delivers. Null: it seems to be another picture. Equal image data or pixels prove
+ * the picture. Without such proof, where the host is known to alter pictures of this type, its record of the image and the
+ * dimensions decide. */
 export async function alterationOf(
   { data, delivery, mime, proof, width, height }: RecordedImage,
   delivered: ByteSource,
@@ -48,8 +48,8 @@ export async function alterationOf(
   return isKept ? { how: 'packed', turned } : { how: 'encoded', turned: 0 }
 }
 
-/** Whether a picture has the dimensions of what was sent, or smaller ones in the same proportion. A host may turn a picture as
- * EXIF says, and shrink a large one. */
+/** Whether a picture has the dimensions of what was sent, or smaller ones of the same proportion. A host may turn a picture as
+ * EXIF says, and may shrink a large one. */
 function isShapedAs(picture: Picture, sent: Size & { mime: string }): boolean {
   if (dimensionsFit(picture, sent)) return true
   const { width, height } = picture
@@ -60,7 +60,7 @@ function isShapedAs(picture: Picture, sent: Size & { mime: string }): boolean {
   )
 }
 
-/** Whether the picture is to be turned, and what is delivered does not say so any more. */
+/** Whether the picture is to be turned, and the delivered bytes do not say so any more. */
 async function isTurned(
   { facts }: ImageData,
   delivered: ByteSource,

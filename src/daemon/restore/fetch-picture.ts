@@ -13,11 +13,11 @@ import { type BegunFile, bytesOf, type Known, SENT, sizeIs } from './place-files
 const TRIES = 5
 const PATIENCE = { random: Math.random, maxDelayMs: 10_000 }
 
-/** The most bytes that are fetched of an image that is listed without a size, and of one that the host may have altered. */
+/** The most bytes that are fetched: of an image that is listed without a size, and of an image that the host may have altered. */
 const MOST_UNKNOWN = 2 ** 32
 const MOST_ALTERED = 64 * 2 ** 20
 
-/** Fetches a picture into a file and compares it. Null: `signal` ended it. Throws PictureProblem and the disk's errors. */
+/** Fetches a picture into a file and compares it. Null: `signal` has ended this. Throws PictureProblem and the disk's errors. */
 export async function fetchPicture(
   downloads: Downloads,
   url: string,
@@ -32,7 +32,7 @@ export async function fetchPicture(
     if (!got.ok && got.code === 'CANCELLED') return null
     const problem = await compared(got, known, file)
     if (!(problem instanceof PictureProblem)) return problem
-    // A cache on the way may have given the wrong answer, so from the second try on caches are asked to fetch anew.
+    // From the second try on, caches are asked to fetch anew, because a cache on the way may have given the wrong answer.
     if (tries >= triesFor(problem)) throw problem
     file.empty()
     const asked = got.ok ? got.retryAfterMs : null
@@ -41,7 +41,7 @@ export async function fetchPicture(
   }
 }
 
-/** How many bytes are fetched of a picture at most. A host that encodes pictures anew may make them larger. */
+/** The most bytes that are fetched of a picture. A host that encodes pictures anew may make them larger. */
 function mostOf(known: Known): number {
   if ('listed' in known) return Math.ceil(mostBytes(known.listed.size ?? '') ?? MOST_UNKNOWN)
   const most = Math.max(...bytesOf(known).map(({ size }) => size))

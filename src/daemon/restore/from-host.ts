@@ -25,8 +25,8 @@ import { safeName, type TargetFolder } from './target-folder.ts'
 
 type ListedImage = WholeWalk['images'][number]
 
-/** Fills an empty folder with all images that the host lists, or goes on. Needs no records; where there are some, they
- * prove the bytes. No albumd may use the state meanwhile, since both share the rate (§8). Throws Refused, LockedError and
+/** Fills an empty folder with all images that the host lists, or goes on with that. Needs no records. Records that exist prove
+ * the bytes. No albumd may use the state meanwhile, because both share the rate (§8). Throws Refused, LockedError and
  * StateError. */
 export async function restoreFromHost(
   config: Config,
@@ -74,7 +74,7 @@ async function listedImages(
     const recorded = synced.images.byRemoteId(image.id)
     const isProof = recorded !== undefined && recorded.proof !== 'none'
     const url = recorded?.cdn_url ?? built(image.id, image.name ?? '') ?? (base && belowBase(base, image.id))
-    // The listing has only the time of the upload. A recorded file with these bytes has the picture's own time.
+    // The listing tells only when the image was uploaded. The record of a file with these bytes tells the picture's own time.
     const file = isProof && synced.files.onImage(recorded.id).find(({ hash }) => hash?.equals(recorded.hash))
     const ms = timeOf(image) ?? (isProof ? recorded.recorded_at : null)
     const picture = {
@@ -102,13 +102,13 @@ async function listedImages(
   }
 }
 
-/** Walks the whole account. `base`: the delivery base that its listings name. Throws Refused. */
+/** Walks the whole account. `base`: where the host delivers, as the listings name it. Throws Refused. */
 async function listAll(
   config: Config,
   access: Access,
   stop: AbortSignal,
 ): Promise<{ walk: WholeWalk; base: string | null }> {
-  // An earlier process may have sent requests until now, so this one waits as long as the rate limit demands.
+  // An earlier process may have sent requests until now, so this one waits for as long as the rate limit demands.
   const remote = await openHostToAsk(config, access, systemClock.monotonic(), {
     concurrency: config.uploads.concurrency,
     patience: { attempts: 5, maxDelayMs: 10_000 },
@@ -134,9 +134,9 @@ async function listAll(
   }
 }
 
-/** The path of each image. Where several would have one path, all but the newest get their id into their names. `before`:
- * the paths of an earlier run, whose files may be on the disk. `fold`: the same text for paths that the disk takes for
- * one. `renamed`: the images with an id in their names, and the path that each would have had. */
+/** The path of each image. Where several images would have one path, all but the newest get their id into their names. `before`:
+ * the paths of an earlier run, whose files may be on the disk. `fold`: returns the same text for paths that are one on the disk.
+ * `renamed`: the images with an id in their names, and the path that each would have had. */
 export function placed(
   { albums, images }: Pick<WholeWalk, 'albums' | 'images'>,
   before: ReadonlyMap<string, string>,
@@ -160,7 +160,7 @@ export function placed(
     const name = image.name || '_'
     const named = (addition: string) => pathOf(folderOf(image.album), safeName(name, addition))
     let path = named('')
-    // The name with the id may be taken too, because another image may be listed with that very name.
+    // The name with the id may be taken too, by an image that is listed with this very name.
     for (let tries = 1; taken.has(fold(path)); tries++)
       path = named(tries === 1 ? ` (${image.id})` : ` ${tries} (${image.id})`)
     taken.add(fold(path))
@@ -170,7 +170,7 @@ export function placed(
   return { paths, renamed }
 }
 
-/** Images with the same time, or without one, are ordered by their ids, the last first. */
+/** The order of images, the newest first. Images with the same time, or without one, are ordered by their ids. */
 function newestFirst(a: ListedImage, b: ListedImage): number {
   return (timeOf(b) ?? 0) - (timeOf(a) ?? 0) || (a.id < b.id ? 1 : -1)
 }

@@ -37,7 +37,7 @@ import {
 import { fillFolder, type RestoreEvent, type RestoreReport } from './restore.ts'
 import { begunMoment, refuseTarget, type TargetFolder } from './target-folder.ts'
 
-/** When the folder lies in a mirror, only this mirror is restored. */
+/** A restore of an earlier time. When the folder lies in a mirror, only this mirror is restored. */
 export interface MomentRequest extends Omit<RestoreRequest, 'deleted'> {
   at: { given: string; moment: number }
 }
@@ -54,9 +54,9 @@ export function placeInMirror({ mirrors }: Config, folder: string): PlaceInMirro
   return mirror ? { mirror: mirror.folder, path: real.slice(mirror.folder.length + 1) } : null
 }
 
-/** Brings back mirrors' pictures as they were recorded at an earlier time, as far as the host holds their bytes. In a
- * mirror, later pictures stay, and a file that differs is put aside. A folder elsewhere must be empty. Needs no API key,
- * and may run beside a daemon. Throws NotPossible, LockedError and StateError. */
+/** Brings back pictures as they were recorded at an earlier time, as far as the host holds their bytes. Works in a mirror or an
+ * empty folder elsewhere. In a mirror, later pictures stay, and files that differ are put aside. Needs no API key, and may run
+ * beside a daemon. Throws NotPossible, LockedError and StateError. */
 export function restoreMoment(
   config: Config,
   { folder, mirrors, at, ca, recordGiven }: MomentRequest,
@@ -120,7 +120,7 @@ async function wantedThen(
   const first = firstRecorded(synced)
   const [row] = rows
   if (!row || first === null) throw nothingRecorded(config, request.mirrors)
-  // A wrong folder is told whatever the time is.
+  // A wrong folder is refused first, whatever the time is.
   if (place) refuseDoubt(synced, row, place)
   else await refuseTarget(config, request)
   const moment = (await begunMoment(config, request)) ?? at.moment
@@ -128,7 +128,7 @@ async function wantedThen(
   return { place, mirrors: request.mirrors, rows, ids: rows.map(({ id }) => id), moment }
 }
 
-/** Throws NotPossible for a path in a mirror that a link leads out of it: such a folder would get all mirrors. */
+/** Throws NotPossible where a link leads out of the mirror in which the path lies. Otherwise the folder would get all mirrors. */
 function refuseLinkOut({ mirrors }: Config, path: string): void {
   for (let at = path; at !== dirname(at); at = dirname(at)) {
     const named = join(realPathOf(dirname(at)), basename(at))
@@ -146,7 +146,7 @@ function gapAt({ state_dir }: Config, synced: Synced, moment: number): RecordsGa
   return recordsGaps(stateFiles(state_dir), synced).find(isIn) ?? null
 }
 
-/** The recorded pictures at and below a folder that came later than a time, and that are on the disk. */
+/** How many recorded pictures at and below a folder came later than a time, and are on the disk. */
 function cameLater(synced: Synced, rows: readonly MirrorRow[], top: string, moment: number): number {
   const at = ledgerTime(synced, moment)
   let later = 0
@@ -169,7 +169,7 @@ function refuseUnknown(synced: Synced, first: Millis, moment: number): void {
   )
 }
 
-/** Throws where the mirror's folder may not be what it was: the pictures would be written to another disk. */
+/** Throws where the mirror's folder may be another one by now, because the pictures would be written to another disk. */
 function refuseDoubt(synced: Synced, row: MirrorRow, { path }: PlaceInMirror): void {
   const doubt = whyInDoubt(synced, row, path)
   if (doubt)
@@ -178,19 +178,19 @@ function refuseDoubt(synced: Synced, row: MirrorRow, { path }: PlaceInMirror): v
     )
 }
 
-/** Why what is written at a path below a mirror's folder may come to another disk, or be hidden later. Null: it will not. */
+/** Why files written at a path below a mirror's folder may come to another disk, or be hidden later. Null: they will not. */
 export function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason | null {
   const root = checkRoot(realDisk, synced, row)
   const { dev, ino, birthtime } = row
   const isIt = dev !== null && isSameRoot(realDisk, row.folder, { dev, ino: ino!, birthtime: birthtime! })
-  // A root that somebody emptied is in doubt too. It is the same folder all the same.
+  // A root that somebody emptied is in doubt too, although it is the same folder.
   if (!root.trusted && !isIt) return root.reason
   const mounts = synced.folders.mounts(row.id)
   const isMounted = (at: string) => isMount(realDisk, row.folder, at)
   const isNear = (mount: string) => isAtOrBelow(mount, path) || isAtOrBelow(path, mount)
   const lost = mounts.find(mount => isNear(mount) && !isMounted(mount))
   if (lost !== undefined) return because('mount_gone', { path: lost })
-  // What was mounted since the last scan hides the pictures that are recorded below.
+  // A mount that came after the last scan hides the pictures that are recorded below it.
   const hides = (mount: string) => {
     for (const _ of synced.files.below(row.id, mount)) return true
     return false
@@ -223,7 +223,7 @@ interface Found {
   file: FileRow | undefined
 }
 
-/** What the records know at a path: a folder with pictures at this time, or else a picture. Null: neither. */
+/** What the records know at a path: a folder in which pictures were at this time, or else a picture. Null: neither. */
 function whatWas(
   synced: Synced,
   rows: readonly MirrorRow[],
@@ -236,7 +236,7 @@ function whatWas(
   return rows.some(isPicture) ? 'picture' : null
 }
 
-/** What was at and below a folder of these mirrors at a time of the wall clock. */
+/** What was at and below a folder of these mirrors at this time, by the wall clock. */
 export function* versionsAt(
   synced: Synced,
   rows: readonly Pick<MirrorRow, 'id' | 'folder'>[],
@@ -249,7 +249,7 @@ export function* versionsAt(
       const version = versionAt(synced, { mirror: id, path: file.path }, file, at)
       if (version) yield { mirror, path: file.path, version, file }
     }
-    // The records of these files were removed, because their images are gone from the host or stay for good.
+    // Files whose records were removed, because their images are gone from the host or stay for good.
     for (const path of synced.versions.paths(id, top, at)) {
       const version = fileAt(synced, id, path) ? null : versionAt(synced, { mirror: id, path }, undefined, at)
       if (version) yield { mirror, path, version, file: undefined }

@@ -27,7 +27,7 @@ import {
 export interface RestoreRequest {
   folder: string
   mirrors: readonly string[]
-  /** Whether pictures that were deleted from the disk are restored too, while their image is still on the host. */
+  /** Whether pictures that were deleted from the disk are restored too. This needs their images on the host. */
   deleted: boolean
   ca: string | null
   recordGiven: RecordGiven
@@ -40,8 +40,8 @@ export function nothingRecorded({ state_dir }: Config, mirrors: readonly string[
   return new NotPossible(`Nothing is recorded of ${mirrors.join(', ')} in ${state_dir}. ${WITHOUT_RECORDS}`)
 }
 
-/** Fills an empty folder with the mirrors' pictures, or goes on where an earlier run ended. Needs no API key, and may run
- * beside a daemon. Throws NotPossible, LockedError and StateError. */
+/** Fills an empty folder with the mirrors' pictures, or goes on with that. Needs no API key, and may run beside a daemon. Throws
+ * NotPossible, LockedError and StateError. */
 export function restoreMirrors(
   config: Config,
   request: RestoreRequest,
@@ -62,7 +62,7 @@ export function restoreMirrors(
   })
 }
 
-/** What the host may hold that the records do not name. Asks nobody: a restore needs no key. */
+/** What the host may hold beyond the records. Asks no host, because a restore needs no key. */
 export function unknownTo(
   { state_dir }: Config,
   synced: Synced,
@@ -73,7 +73,7 @@ export function unknownTo(
   }
 }
 
-/** A folder for each mirror: '' for a single one, else the name of its folder, or its whole path where names are alike. */
+/** The folder for each mirror: '' for a single one, else the name of its folder, or its whole path where names are alike. */
 export function foldersFor(mirrors: readonly string[]): Map<string, string> {
   if (mirrors.length === 1) return new Map([[mirrors[0]!, '']])
   const short = mirrors.map(folder => basename(folder))
@@ -100,7 +100,7 @@ export interface WantedPicture extends Pick<Due, 'gone' | 'noImage'> {
   now?: () => WantedPicture | null
 }
 
-/** Fetches pictures by the bytes of their versions. `wanted`: returns the same pictures whenever it is called. */
+/** Pictures that are fetched by the bytes of their versions. `wanted`: returns the same pictures at each call. */
 export function recordedPictures(
   synced: Synced,
   wanted: () => Iterable<WantedPicture>,
@@ -110,7 +110,7 @@ export function recordedPictures(
   const dueOf = (picture: WantedPicture, tried: readonly number[] = []): Due => {
     const { mirror, path, to, version, image: own, isOlder, isThere, gone, noImage, now } = picture
     const shown = { mirror, path, to }
-    // A picture that moved has another image of the same bytes. Compared bytes come first, then the picture's own image.
+    // A picture that has moved has another image of the same bytes. Compared images come first, then the picture's own.
     const rank = ({ id, proof }: ImageRow) => (proof === 'none' ? 2 : 0) + (id === own ? 0 : 1)
     const [image] = (version ? synced.images.byHash(version.hash) : [])
       .filter(({ id }) => !tried.includes(id))
@@ -159,10 +159,10 @@ export function recordedPictures(
   }
 }
 
-/** A file in one of these states needs no image on the host. When it has none, the restore does not report it as missing. */
+/** States in which a file needs no image on the host. Without one, the restore does not report it as missing. */
 const NOT_EXPECTED: ReadonlySet<FileState> = new Set(['gone', 'kept', 'hidden'])
 
-/** The recorded files of these mirrors. `folders`: for each mirror, the folder for its pictures. */
+/** The recorded files of these mirrors. `folders`: the folder for each mirror's pictures. */
 function* newestVersions(
   synced: Synced,
   mirrors: readonly Pick<MirrorRow, 'id' | 'folder'>[],
@@ -173,7 +173,7 @@ function* newestVersions(
     const { path, state, hash } = file
     const [held] = heldVersions(synced, file)
     const isOlder = held !== undefined && state !== 'linked' && state !== 'synced' && !hash?.equals(held.hash)
-    // Of a version that an earlier albumd sent, only the time of its upload is recorded.
+    // A version that an earlier albumd sent has only the time of its upload in the records.
     const mtime = isOlder ? (held.mtime ?? Math.round(held.began * 1000)) : file.mtime
     const gone = state === 'gone' ? { movedTo: movedIn(file) } : null
     const failure = state === 'failed' && synced.failures.of(file.folder, file.name)
@@ -198,7 +198,7 @@ function* newestVersions(
     }
   }
   const folderOf = new Map(mirrors.map(({ id, folder }) => [id, folder]))
-  /** Where the picture of a file lies now, below the folder that is filled, when it is in one of these mirrors. */
+  /** Where the file's picture lies now, below the folder that is filled. Null: it is in none of these mirrors. */
   const movedIn = ({ image: id }: FileAtPath): string | null => {
     const image = id === null ? undefined : synced.images.byId(id)
     const moved = image && movedTo(synced, image)

@@ -16,14 +16,14 @@ export type MissingCode =
   /** The picture's recorded path leads out of the folder that is filled. */
   | 'UNSAFE_NAME'
   | 'IN_THE_WAY'
-  /** What is in the picture's place can't be read, and may be the picture. Such a picture counts as unread, not as missing. */
+  /** What has the picture's place can't be read, and may be the picture. It counts as unread, not as missing. */
   | 'NOT_READ'
   | 'NOT_WRITTEN'
 
 export class PictureProblem extends Error {
   override name = 'PictureProblem'
   readonly code: MissingCode
-  /** The host or the network failed, so the next picture may fail too. */
+  /** Whether the host or the network failed. Then the next picture may fail too. */
   readonly isOutage: boolean
 
   constructor(code: MissingCode, message: string, isOutage = false) {
@@ -50,7 +50,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EXDEV: 'its folder is on another disk; restore that folder by itself',
 }
 
-/** Why the disk takes no more pictures, after an error with this code. Null: it may take others. */
+/** Why an error with this code means that the disk takes no more pictures. Null: the disk may take others. */
 export function diskRefuses(root: string, code = ''): string | null {
   const stops = STOPS[code]
   return stops === undefined
@@ -58,7 +58,7 @@ export function diskRefuses(root: string, code = ''): string | null {
     : `${root}: ${stops}, then run the same command again: it goes on where it was`
 }
 
-/** A PictureProblem of one picture, or an error that ends the restore: the disk refuses `root`. Throws every other error. */
+/** The error as one picture's problem, or as the end of the restore when the disk refuses `root`. Throws every other error. */
 export function diskProblem(error: unknown, root: string): Error {
   if (error instanceof PictureProblem) return error
   const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string }

@@ -22,17 +22,17 @@ import type { RecordedImage } from './altered.ts'
 import { PictureProblem } from './picture-problem.ts'
 import { safeName, type TargetFolder } from './target-folder.ts'
 
-/** What is known of a picture: its hash, or only what the host lists. `isLinked`: it was found by name and size alone.
- * `image`: what tells the picture where the host delivers other bytes than it was sent. */
+/** What is known of a picture: its hash, or only what the host lists. `isLinked`: the image was found by name and size alone.
+ * `image`: identifies the picture where the host delivers other bytes than it was sent. */
 export type Known =
   | { size: number; sha256: Buffer; isLinked?: boolean; image?: RecordedImage }
   | { listed: ListedImage }
 
 export type Delivered = Pick<Given, 'size' | 'how' | 'turned'>
-/** Of bytes that the host was sent. */
+/** The mark of bytes that are as the host was sent them. */
 export const SENT = { how: null, turned: 0 } as const
 
-/** The bytes that are known to be the picture. None where only a listing tells of it. */
+/** The bytes that are known to be the picture. There are none where only a listing tells of it. */
 export function bytesOf(known: Known): Given[] {
   if ('listed' in known) return []
   return known.image?.bytes ?? [{ hash: known.sha256, size: known.size, ...SENT }]
@@ -47,16 +47,16 @@ export interface Wanted {
   /** The path below the folder that is filled. `isSafePath` must have accepted it. */
   to: string
   known: Known
-  /** Microseconds since 1970. Null: not known. */
+  /** The modification time in microseconds since 1970. Null: not known. */
   mtime: number | null
-  /** Whether the picture is on the disk already, as far as the records tell. False: its bytes must be read to find out. */
+  /** Whether the records say that the picture is on the disk. False: only its bytes can tell. */
   isThere?(): boolean
 }
 
-/** How many folders are remembered before a `flush`: their new entries are not synced to the disk yet. */
+/** The most folders with new entries that are remembered. After that, `flush` syncs the entries to the disk. */
 const FOLDERS_KEPT = 500
 
-/** Puts files into a folder and below, never outside. Throws PictureProblem, and errors that `diskProblem` explains. */
+/** Puts files into a folder and below it, never outside. Throws PictureProblem, and errors that `diskProblem` explains. */
 export class PlaceFiles {
   readonly root: string
   readonly #own: string
@@ -69,8 +69,8 @@ export class PlaceFiles {
     this.#aside = aside
   }
 
-  /** The picture when it is there with known bytes (its mtime is then set); null: nothing, or a file to put aside. Throws
-   * PictureProblem where something else is. */
+  /** The picture, when a file with known bytes has its place; the file then gets its mtime. Null: the place is empty, or holds a
+   * file to put aside. Throws PictureProblem where it holds something else. */
   async there({ to, known, mtime, isThere }: Wanted): Promise<Delivered | null> {
     const ofSize = (size: number): Delivered => {
       const { how, turned } = bytesOf(known).find(each => each.size === size) ?? SENT
@@ -82,7 +82,7 @@ export class PlaceFiles {
     const stats = await lstat(file).catch(absent)
     if (stats === null) return null
     if (!stats.isFile() || !sizeIs(known, stats.size)) return this.#another()
-    // Only a complete file gets the picture's modification time, so an earlier run has finished this one.
+    // An earlier run has finished this file: only a complete file gets the picture's modification time.
     const isFinished = this.#aside === null && Math.round(stats.mtimeMs * 1000) === mtime
     if ('listed' in known || isFinished) return ofSize(stats.size)
     const handle = await openThere(file)
@@ -91,7 +91,7 @@ export class PlaceFiles {
       for await (const chunk of chunksOf(handle)) sum.update(chunk)
       const hash = sum.digest()
       if (!bytesOf(known).some(bytes => bytes.hash.equals(hash))) return this.#another()
-      // The bytes are the picture's. Only its owner may set the time, and nobody on a disk that is mounted read-only.
+      // The bytes are the picture's. Others than the owner can't set the time, and nobody on a disk mounted read-only.
       if (mtime !== null)
         await setTime(handle, mtime).catch((error: NodeJS.ErrnoException) => {
           if (!FORBIDDEN.has(error.code ?? '') && error.code !== 'EROFS') throw error
@@ -112,8 +112,8 @@ export class PlaceFiles {
     return new BegunFile(temporary, await open(temporary, 'wx+'))
   }
 
-  /** Moves a proved file to its path; another file there gets a second name in `aside` first, and is replaced by one
-   * rename, because a scan would take an empty path for deleted. Returns whether one was put aside. */
+  /** Moves a proved file to its path. Another file there first gets a second name in `aside`, and is then replaced by one rename:
+   * a scan would take an empty path for deleted. Returns whether a file was put aside. */
   async finish(begun: BegunFile, { to, mtime }: Wanted): Promise<boolean> {
     await begun.complete(mtime)
     const full = await this.#fullPath(to)
@@ -125,18 +125,18 @@ export class PlaceFiles {
     if (there.isDirectory()) throw inTheWay()
     const aside = await this.#pathAside(this.#aside, to, full)
     if (!(await isSame(full, aside)) && !(await linkTo(full, aside))) await this.#copy(full, there, aside)
-    // Otherwise a power cut could leave the new file at the path, and not the second name of the old one.
+    // Otherwise a power cut could keep the new file at the path, and lose the second name of the old one.
     toDisk(dirname(aside))
     if (!isAlike(await lstat(full).catch(absent), there)) throw inTheWay()
     await rename(begun.path, full).catch(async (error: NodeJS.ErrnoException) => {
-      // The file stays at its path (chattr +i, a sticky folder), so nothing was put aside.
+      // The old file stays at its path (chattr +i, a sticky folder), so its second name is removed.
       if (FORBIDDEN.has(error.code ?? '')) await unlink(aside)
       throw error
     })
     return true
   }
 
-  /** After `flush`, all finished files survive a power cut. */
+  /** Syncs the folders of the finished files, which then survive a power cut. */
   async flush(): Promise<void> {
     const folders = [...this.#folders.values()]
     this.#folders = new Map()
@@ -144,7 +144,7 @@ export class PlaceFiles {
     for (const folder of made) if (folder.status === 'fulfilled') toDisk(folder.value)
   }
 
-  /** The path in `aside` for what has the picture's place. A restore that was killed may have given it this name already. */
+  /** The path in `aside` for what has the picture's place. It may have that name already, from a restore that was killed. */
   async #pathAside(aside: string, path: string, full: string): Promise<string> {
     const folder = dirname(join(aside, path))
     makeFolder(folder, 0o700)
@@ -156,7 +156,7 @@ export class PlaceFiles {
     return join(folder, name)
   }
 
-  /** Gives `aside` to a copy of a file. Throws PictureProblem where no file is. */
+  /** Copies a file to the path `aside`. Throws PictureProblem where there is no file. */
   async #copy(full: string, there: Stats, aside: string): Promise<void> {
     if (!there.isFile()) throw inTheWay()
     const from = await openThere(full)
@@ -179,7 +179,7 @@ export class PlaceFiles {
     return join(await this.#folder(folderAbove(path)), nameOf(path))
   }
 
-  /** The folder is looked at each time, because a link may have come to its place since. */
+  /** The real folder at this path. It is looked at each time, because a link may have come to its place. */
   async #folder(path: string): Promise<string> {
     const known = this.#folders.get(path) ?? this.#makeFolder(path)
     this.#folders.set(path, known)
@@ -188,7 +188,7 @@ export class PlaceFiles {
     return folder
   }
 
-  /** Refuses a symbolic link, which may lead out of the folder, and a folder that `flush` could not open to sync. */
+  /** Makes a folder. Refuses a symbolic link, which may lead out, and a folder that `flush` could not open to sync. */
   async #makeFolder(path: string): Promise<string> {
     if (path === '') return this.root
     const full = join(await this.#folder(folderAbove(path)), nameOf(path))
@@ -218,7 +218,7 @@ export class BegunFile implements ByteSource {
     return buffer.subarray(0, bytesRead)
   }
 
-  /** Returns only when the bytes are written, so that bytes are not fetched faster than the disk takes them. */
+  /** Returns only when the bytes are written, so that downloads are not faster than the disk. */
   write(chunk: Uint8Array): void {
     for (let from = 0; from < chunk.byteLength; ) {
       const written = writeSync(this.#file.fd, chunk, from, chunk.byteLength - from, this.size)
@@ -232,7 +232,7 @@ export class BegunFile implements ByteSource {
     ftruncateSync(this.#file.fd)
   }
 
-  /** No more bytes come: the file and its time are on the disk for good. A second call does nothing. */
+  /** Ends the file: its bytes and its time are on the disk then. A second call does nothing. */
   async complete(mtime: number | null): Promise<void> {
     if (!this.#isOpen) return
     if (mtime !== null) await setTime(this.#file, mtime)
@@ -248,14 +248,14 @@ export class BegunFile implements ByteSource {
   }
 }
 
-/** A hard link, because rename(2) would replace another file. Without links it looks first, and leaves no time between. */
+/** Never replaces a file: a hard link fails where one is, rename(2) would not. Without links it looks just before. */
 async function moveTo(from: string, to: string): Promise<void> {
   if (await linkTo(from, to)) return
   if (lstatSync(to, { throwIfNoEntry: false })) throw inTheWay()
   renameSync(from, to)
 }
 
-/** Whether a file is still as it was. A second name changes the ctime, and on some network disks the inode, so neither counts. */
+/** Whether a file is as it was. A second name changes the ctime, and on some network disks the inode, so neither counts. */
 function isAlike(now: Stats | null, before: Stats): boolean {
   return now !== null && now.size === before.size && now.mtimeMs === before.mtimeMs
 }
@@ -266,7 +266,7 @@ async function isSame(one: string, other: string): Promise<boolean> {
   return !!a && !!b && a.ino === b.ino && a.dev === b.dev
 }
 
-/** Gives a file a second name. False: the file system has no hard links, or denies one to a file of another owner. */
+/** Gives a file a second name. False: the file system has no hard links, or denies them to all but the owner. */
 async function linkTo(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
@@ -279,7 +279,7 @@ async function linkTo(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** The file system refuses a change, and has changed nothing. */
+/** Errors by which the file system refuses a change. Nothing has changed then. */
 const FORBIDDEN: ReadonlySet<string> = new Set(['EPERM', 'EACCES'])
 
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
@@ -292,12 +292,12 @@ function isReal(folder: string): boolean {
   return realpathSync.native(folder) === folder
 }
 
-/** A link may lead out of the folder that is filled, and elsewhere than the report says. */
+/** Throws for a link, because it may lead out of the folder that is filled. */
 function refuseLink(folder: string): void {
   if (!isReal(folder)) throw inTheWay(`a link leads out of ${folder}`)
 }
 
-/** The time is passed as text, because Node takes a negative number (a time before 1970) for the current time. */
+/** Sets the modification time. It is passed as text, because Node takes a negative number (before 1970) for the current time. */
 async function setTime(file: FileHandle, mtime: number): Promise<void> {
   const seconds = String(mtime / 1e6)
   await file.utimes(seconds, seconds)
@@ -322,7 +322,7 @@ async function* chunksOf(there: FileHandle): AsyncGenerator<Uint8Array> {
 
 const THERE = 'the file there'
 
-/** Returns a function that turns the refusal to open or to read into a PictureProblem. */
+/** Returns a function that turns an error of opening or reading into a PictureProblem. */
 function unread(what: string): (error: NodeJS.ErrnoException) => never {
   return error => {
     if (!UNREAD.has(error.code ?? '')) throw error
@@ -330,5 +330,5 @@ function unread(what: string): (error: NodeJS.ErrnoException) => never {
   }
 }
 
-/** A bad sector is the fault of one file. */
+/** Errors that concern one file. EIO is a bad sector. */
 const UNREAD: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EIO'])

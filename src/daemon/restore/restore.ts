@@ -9,19 +9,19 @@ import { diskProblem, type MissingCode, PictureProblem } from './picture-problem
 import { type Delivered, type Known, PlaceFiles, type Wanted } from './place-files.ts'
 import { isSafePath, openTarget, type TargetFolder, type TargetRequest } from './target-folder.ts'
 
-/** What a restore says. Sizes are in bytes. `message`: one line for a person. */
+/** What a restore says. Sizes are in bytes. `message`: one line for people. */
 export type RestoreEvent =
-  /** `bytes`: null when only a listing has the sizes, because a listing rounds them. */
+  /** `bytes`: null when only a listing tells the sizes, which it rounds. */
   | { event: 'restore_started'; pictures: number; bytes: number | null }
   /** `there`: the complete picture was on the disk already. */
   | ({ event: 'picture_restored'; size: number; there: boolean; note: Note | null } & Shown)
   | ({ event: 'picture_missing'; code: MissingCode; message: string } & Shown)
-  /** `moved_to`: where the picture lies now, below the folder that is filled. It is restored under that name. */
+  /** `moved_to`: where the picture lies now, below the folder that is filled, and where it is restored. */
   | ({ event: 'picture_moved'; moved_to: string } & Shown)
-  /** The disk can't hold the image's own path beside another one. `path`: that path. */
+  /** The disk can't hold this `path` beside another one, so the image got a path with its id. */
   | ({ event: 'picture_renamed' } & Shown)
 
-/** The mirror and the path below it; `to`: the path below the folder that is filled. An image only listed has no mirror. */
+/** The mirror and the path below it. `to`: below the folder that is filled. An image that is only listed has no mirror. */
 export interface Shown {
   mirror?: string
   path: string
@@ -41,47 +41,47 @@ export interface RestoreReport extends Record<Note, number> {
   /** The size of all fetched pictures together. */
   bytes: number
   missing: number
-  /** How many of the missing pictures the same restore can't bring back, however often it is repeated. */
+  /** How many of the missing pictures no repetition of this restore brings back. */
   hopeless: number
-  /** How many pictures are perhaps on the disk, where their files or folders can't be read. They are not in `missing`. */
+  /** How many pictures are perhaps on the disk, in files or folders that can't be read. They do not count as `missing`. */
   unread: number
   /** How many pictures were not tried, because the restore ended early. */
   untried: number
   /** How many pictures were not restored, because they were deleted from the disk. Their images are still on the host. */
   gone: number
-  /** How many pictures were not restored under this name, because their bytes are recorded under another name. */
+  /** How many pictures were not restored under this name, because their bytes are recorded under another one. */
   moved: number
-  /** How many files had other bytes, and were put aside, so that the picture could take their place. */
+  /** How many files with other bytes were put aside for the picture. */
   replaced: number
-  /** In a mirror: how many pictures came later than the time of `--at`. They stay where they are. */
+  /** In a mirror: how many pictures are newer than the time of `--at`. They stay. */
   later: number
   /** The time whose pictures were restored. Null without `--at`. */
   at: string | null
-  /** `at` is not the time that was asked for, but the time of an interrupted restore, which went on. False without `--at`. */
+  /** Whether `at` is not the time asked for, but that of an interrupted restore, which went on. False without `--at`. */
   went_on: boolean
-  /** The earliest time since which the host has given up nothing. Null without `--at`. */
+  /** The earliest time since which the host has given up no picture. Null without `--at`. */
   restorable_since: string | null
   /** The gap in the records in which `at` lies. Null: `at` lies in no gap. */
   gap: RecordsGap | null
-  /** The records are an older copy or made anew: what they do not know is in none of these counts. False with `--from-host`. */
+  /** Whether the records are an older copy or made anew: the counts lack what they do not know. False with `--from-host`. */
   state_is_older: boolean
-  /** How many images of no record the last audit has found on the host. They are in none of these counts. */
+  /** How many unrecorded images the last audit found on the host. They are in none of these counts. */
   unrecorded: number
-  /** How many pictures come without the metadata that they were sent with, since the host delivers them so. */
+  /** How many pictures come without their metadata, because the host delivers them so. */
   stripped: number
-  /** How many of these may lie on their side, because only the metadata said how they are to be turned. */
+  /** How many of the `stripped` pictures may lie on their side, because only the metadata said how to turn them. */
   turned: number
   /** How many pictures the host has packed anew. Their pixels are the same, as far as these were recorded. */
   packed: number
   /** How many pictures the host has encoded anew: they are not the originals. */
   encoded: number
-  /** Why some of these could not be recorded, so that they would be sent again. Null: all are recorded. */
+  /** Why some altered pictures could not be recorded, so that they would be sent again. Null: all are recorded. */
   not_recorded: string | null
-  /** Why the restore stopped by itself, in one line. Null: the restore did not stop by itself. */
+  /** Why the restore stopped by itself, in one line. Null: it did not. */
   stopped: string | null
-  /** A person stopped the restore before each picture was tried. */
+  /** Whether a person stopped the restore before each picture was tried. */
   interrupted: boolean
-  /** In a mirror: the restore has not ended, and before it has, no image of what is missing in the folder is deleted. */
+  /** In a mirror: whether the restore has not ended. Until it has, no image of a picture that is missing there is deleted. */
   mirror_waits: boolean
 }
 
@@ -89,7 +89,7 @@ export interface Picture extends Wanted {
   /** Null: not known. */
   url: string | null
   note: Note | null
-  /** The picture's newer image, where a daemon has replaced it since the record was read; or null. */
+  /** The newer image of the picture, which a daemon has uploaded since the record was read. Null: there is none. */
   replacement?(): Due | null
 }
 
@@ -97,7 +97,7 @@ export interface Due {
   shown: Shown
   /** Null: the host does not hold the picture. */
   picture: Picture | null
-  /** Why the host does not hold the picture, where more is known of the picture than `noImage` of the source says. */
+  /** Why the host does not hold the picture, where that says more than the source's `noImage`. */
   noImage?: Source['noImage']
   /** The picture was deleted from the disk, and is left out. `movedTo`: where its bytes lie now, below the folder that is filled. Null: nowhere. */
   gone?: { movedTo: string | null }
@@ -109,17 +109,17 @@ export interface Source {
   due(): IterableIterator<Due>
   noAddress: string
   noImage: { code: MissingCode; message: string }
-  /** Why the source may not know all pictures, for example because the listing kept changing. Null: it knows all. */
+  /** Why the source may not know all pictures, for example because the listing kept changing. Null: it does. */
   doubt: string | null
 }
 
-/** More downloads at once would slow down others, and one disk would hardly be faster. */
+/** The most downloads at once. More would slow down others, and one disk would hardly be faster. */
 const CONCURRENCY_MAX = 8
 
-/** Records what is about to be written in other bytes than the host was sent, so that nothing of it is sent again. */
+/** Records bytes that are about to be written and that the host was not sent, so that they are not sent again as new pictures. */
 export type RecordGiven = (restored: readonly Restored[]) => Promise<void>
 
-/** Fills an empty folder with what a source names, or goes on. `ca`: PEM, or null. Throws NotPossible, LockedError,
+/** Fills an empty folder with what a source names, or goes on with that. `ca`: PEM, or null. Throws NotPossible, LockedError,
  * StateError, and what `openSource` throws. */
 export async function fillFolder(
   config: Config,
@@ -155,20 +155,20 @@ export async function fillFolder(
   }
 }
 
-/** Another try brings no such picture back. */
+/** The problems that another try does not end. */
 const HOPELESS: ReadonlySet<MissingCode> = new Set(['UPLOAD_FAILED', 'UNSAFE_NAME', 'NOT_FOUND'])
 
-/** After so many failures of the host or the network in a row, a restore stops. */
+/** After how many failures of the host or the network in a row a restore stops. */
 const OUTAGES_MAX = 10
 
-/** Fetches pictures into a folder and compares each with what is known of it. Pictures that are already there stay. */
+/** Fetches pictures into a folder, and compares each with what is known of it. Pictures that are there already stay. */
 class Restore {
   readonly #source: Source
   readonly #downloads: Downloads
   readonly #files: PlaceFiles
   readonly #emit: (event: RestoreEvent) => void
   readonly #recordGiven: RecordGiven
-  /** What the next commit records: it begins when the one before has ended, and takes all that came until then. */
+  /** What the next commit records. That commit begins when the one before has ended, and takes all that came until then. */
   #next: { restored: Restored[]; recorded: Promise<void> } | null = null
   #recording: Promise<unknown> = Promise.resolve()
   readonly #report: RestoreReport = {
@@ -202,7 +202,7 @@ class Restore {
     mirror_waits: false,
   }
   #outagesInARow = 0
-  /** Missing pictures that no later run can bring back. A host that answers 404 may answer otherwise later. */
+  /** How many missing pictures no later run can bring back. After a 404 the host may still answer otherwise later. */
   lost = 0
 
   constructor(
@@ -235,7 +235,7 @@ class Restore {
     await this.#files.flush().catch(error => {
       report.stopped ??= diskProblem(error, this.#files.root).message
     })
-    // Pictures that were not tried are counted, because the report would seem to name all that are missing.
+    // Untried pictures are counted. Otherwise the report would seem to name all that are missing.
     for (const left of due) if (!this.#isLeftOut(left)) report.untried++
     report.interrupted = stop.aborted && report.untried > 0
     report.stopped ??= doubt
@@ -252,7 +252,7 @@ class Restore {
     return true
   }
 
-  /** `first`: what was wrong with the image of the picture that was tried first. */
+  /** Restores a picture. `first`: what was wrong with the image that was tried first. */
   async #restore({ shown, picture, noImage }: Due, cut: AbortSignal, first?: PictureProblem): Promise<void> {
     try {
       if (picture === null) {
@@ -301,7 +301,7 @@ class Restore {
     }
   }
 
-  /** Records what is about to be written, unless it is known. A picture that can't be recorded is restored all the same. */
+  /** Records unknown bytes before they are written. A picture whose bytes can't be recorded is restored all the same. */
   async #given(known: Known, given: Given): Promise<void> {
     const image = 'listed' in known ? null : known.image
     if (given.how === null || !image || image.bytes.includes(given)) return
@@ -337,7 +337,7 @@ class Restore {
     this.#emit({ event: 'picture_restored', ...shown, size, there, note })
   }
 
-  /** Ends the restore after too many failures in a row, because the next pictures would fail too. */
+  /** Counts the failures in a row. After too many it ends the restore, because the next pictures would fail too. */
   #count({ isOutage, message }: PictureProblem): void {
     this.#outagesInARow = isOutage ? this.#outagesInARow + 1 : 0
     if (this.#outagesInARow >= OUTAGES_MAX)

@@ -14,22 +14,22 @@ import { diskProblem, diskRefuses } from './picture-problem.ts'
 /** The folder that a restore fills. It was empty when the restore began, and no other albumd works in it. */
 export type TargetFolder = Awaited<ReturnType<typeof openTarget>>
 
-/** What is restored, and where. A restore goes on only in a folder that was begun for the same. */
+/** What is restored, and where. A restore goes on only in a folder in which the same was begun. */
 export interface TargetRequest {
   folder: string
   mirrors: readonly string[] | 'all that the host lists'
   at?: string
   deleted?: boolean
-  /** Where the folder lies in a mirror, so that it may hold files. `was`: in the records. A folder of pictures is made. */
+  /** Where the folder lies in a mirror, and so may hold files. `was`: in the records. A missing folder is made. */
   place?: { mirror: string; was: 'folder' | 'picture' | null } | null
 }
 
 /** The file in `own` that names the host and the mirrors of the restore. */
 const MARK = 'restore.json'
-/** Holds the path of each image: the listing may change, and a later run would choose others. */
+/** The file in `own` with the path of each image. The listing may change, and a later run would choose other paths. */
 const PATHS = 'paths.json'
 
-/** The file in `own` that holds the time whose pictures are restored. Without it, "2d" would mean another time in each run. */
+/** The file in `own` with the time whose pictures are restored. Without it, "2d" would mean another time in each run. */
 const MOMENT = 'moment.json'
 
 const ASIDE = '.albumd-replaced'
@@ -39,9 +39,8 @@ const NOTES: ReadonlySet<string> = new Set([MARK, PATHS, MOMENT])
 /** Names that a folder may hold and still count as empty. A new file system has a lost+found. */
 const NOT_COUNTED: ReadonlySet<string> = new Set([RESTORE_FOLDER, 'lost+found'])
 
-/**
- * Makes the folder, or takes one that is empty, an earlier restore's, or in a mirror. Throws NotPossible and LockedError.
- */
+/** Makes the folder, or takes one that is empty, lies in a mirror, or was begun by an earlier restore. Throws NotPossible and
+ * LockedError. */
 export async function openTarget(
   config: Config,
   { folder, mirrors: wanted, at, deleted = false, place = null }: TargetRequest,
@@ -55,7 +54,7 @@ export async function openTarget(
   const aside = place && join(root, ASIDE)
   if (aside) await refuseNoFolder(aside)
   if (place) await makeOwn(root, own)
-  // A daemon has locked the folder of a mirror.
+  // The folder of a mirror is perhaps locked by a daemon, so only `own` is locked there.
   const lock = await lockTarget(place ? own : root)
   try {
     const refuse = refusing(root)
@@ -65,25 +64,25 @@ export async function openTarget(
       root,
       /** A folder on the same disk, for files that are not complete yet and for the restore's notes. */
       own,
-      /** Where files go that have a picture's place and other bytes. Null: they stay, and the picture is missing. */
+      /** The folder for files that have a picture's place and other bytes. Null: they stay, and the picture is missing. */
       aside,
-      /** The path of each image, as the first run has chosen it. Empty until `keepPaths` was called. */
+      /** The path of each image, as the first run chose it. Empty until `keepPaths` was called. */
       async paths(): Promise<Map<string, string>> {
         return new Map(JSON.parse((await readOwn(join(own, PATHS))) ?? '[]'))
       },
-      /** Returns a function that returns the same text for two paths when the disk takes them for one. */
+      /** Returns a function that returns the same text for paths that are one on the disk. */
       foldNames: () => foldingIn(root),
       /** Throws NotPossible. */
       keepPaths: (paths: ReadonlyMap<string, string>) => write(PATHS, [...paths]),
-      /** The time whose pictures are restored: as the first run has kept it, or else `now`. Throws NotPossible. */
+      /** The time whose pictures are restored: the time that the first run kept, or else `now`. Throws NotPossible. */
       async moment(now: number): Promise<number> {
         const kept = await readOwn(join(own, MOMENT))
         if (kept !== null) return JSON.parse(kept)
         await write(MOMENT, now)
         return now
       },
-      /** Removes `own` when the restore is complete, or elsewhere and empty. Else a later run goes on, and nothing missing
-       * is deleted meanwhile. Returns whether it stays. */
+      /** Removes `own` when the restore is complete or, outside of a mirror, when it has restored nothing. Otherwise a later run
+       * goes on, and nothing that is missing is deleted meanwhile. Returns whether `own` stays. */
       async close(complete: boolean): Promise<boolean> {
         try {
           if (!complete && (place || (await namesIn(root)).length > 0)) return true
@@ -91,7 +90,7 @@ export async function openTarget(
           toDisk(root)
           return false
         } catch (error) {
-          // Only a complete restore tells this error. An incomplete one has already told what is wrong.
+          // Only a complete restore throws this error. An incomplete one has already said what is wrong.
           if (complete) throw error
           return true
         } finally {
@@ -105,7 +104,7 @@ export async function openTarget(
   }
 }
 
-/** Throws NotPossible for a folder outside of the mirrors that can't be filled, and writes nothing. */
+/** Throws NotPossible for a folder outside of the mirrors that can't be filled. Writes nothing. */
 export async function refuseTarget(config: Config, { folder, mirrors, at }: TargetRequest): Promise<void> {
   const path = resolve(folder)
   const root = realPathOf(path)
@@ -132,7 +131,7 @@ function markOf({ host }: Config, wanted: TargetRequest['mirrors'], at: string |
   return JSON.stringify({ base_url: host.base_url, mirrors, at })
 }
 
-/** The time whose pictures an interrupted restore of the same will go on to restore. Null: none was begun in the folder. */
+/** The time that an interrupted restore of the same was restoring in this folder. Null: none was begun. */
 export async function begunMoment(
   config: Config,
   { folder, mirrors, at }: TargetRequest,
@@ -142,7 +141,7 @@ export async function begunMoment(
   return JSON.parse((await readOwn(join(own, MOMENT))) ?? 'null')
 }
 
-/** A mirror's half filled folder would look like deletions. `takesAt`: the command takes --at too. */
+/** A half filled folder in a mirror would look like deletions. `takesAt`: the command takes --at too. */
 function refuseLocation(
   root: string,
   { mirrors, state_dir }: Config,
@@ -178,7 +177,7 @@ async function makeRoot(folder: string): Promise<string> {
   }
 }
 
-/** Throws NotPossible where no picture is known that was in the folder. */
+/** The real path of a folder in a mirror. Throws NotPossible where the records know no picture in it. */
 async function rootInMirror(
   folder: string,
   { mirror, was }: NonNullable<TargetRequest['place']>,
@@ -201,7 +200,7 @@ async function lockTarget(root: string): Promise<Lock> {
   return lockFolder(root, { dev, ino, birthtime }, 'folder_in_use')
 }
 
-/** Throws NotPossible for a folder that holds anything but a begun restore of the same. Returns the text of its file MARK. */
+/** Throws NotPossible where the folder holds anything but a begun restore of the same. Returns the text of its file MARK. */
 async function refuseHeld(root: string, own: string, mark: string): Promise<string | null> {
   const before = await readOwn(join(own, MARK))
   if (before === mark || (await namesIn(root)).length === 0) return before
@@ -217,7 +216,7 @@ async function begin(root: string, own: string, mark: string, mayHold: boolean):
   const file = join(own, MARK)
   const before = mayHold ? await readOwn(file) : await refuseHeld(root, own, mark)
   await makeOwn(root, own)
-  // Removes the pictures that an earlier run could not complete, and keeps its notes when they are of the same restore.
+  // Removes the incomplete pictures of an earlier run. Keeps its notes when they are of the same restore.
   for (const name of await readdir(own))
     if (before !== mark || !NOTES.has(name)) await rm(join(own, name), { recursive: true, force: true })
   if (before === mark) return
@@ -225,7 +224,7 @@ async function begin(root: string, own: string, mark: string, mayHold: boolean):
   toDisk(root)
 }
 
-/** Names that differ in accents written otherwise count as one everywhere: only few disks tell them apart. */
+/** For `foldNames`. Names that differ in the Unicode form of accents count as one: few disks tell them apart. */
 function foldingIn(root: string): (path: string) => string {
   const isCaseless = existsSync(join(root, RESTORE_FOLDER.toUpperCase()))
   return path => (isCaseless ? path.normalize().toLowerCase() : path.normalize())
@@ -252,7 +251,7 @@ async function makeOwn(root: string, own: string): Promise<void> {
   await refuseNoFolder(own)
 }
 
-/** A link may lead out of the folder that is filled. */
+/** Throws for a link, which may lead out of the folder that is filled, and for a file. */
 async function refuseNoFolder(path: string): Promise<void> {
   const there = await lstat(path).catch(() => null)
   if (there && !there.isDirectory())
@@ -264,7 +263,7 @@ function readOwn(file: string): Promise<string | null> {
   return readFile(file, { encoding: 'utf8', flag }).catch(() => null)
 }
 
-/** Somebody may have changed the database, so recorded paths must lead below the folder that is filled. */
+/** Whether a recorded path leads below the folder that is filled. Somebody may have changed the database. */
 export function isSafePath(path: string): boolean {
   if (path.includes('\0')) return false
   const parts = path.split('/')
@@ -272,11 +271,11 @@ export function isSafePath(path: string): boolean {
 }
 
 const NAME_MAX = 255
-/** A longer extension is treated as a part of the name, so it may be shortened. */
+/** The longest extension. A longer one counts as part of the name, and may be shortened. */
 const EXTENSION_MAX = 16
 const ADDITION_MAX = 100
 
-/** A file name for a listed name: "_" for what none may hold; a long one keeps its extension, with `addition` before it. */
+/** A file name for a listed name, with "_" for what none may hold. A long name keeps its extension; `addition` goes before it. */
 export function safeName(name: string, addition = ''): string {
   const plain = (text: string) => text.toWellFormed().replaceAll(/[/\0]/g, '_')
   const full = plain(name)

@@ -23,7 +23,7 @@ export const stateFiles = (stateDir: string) => ({
 
 export type Claim = ReturnType<typeof claimState>
 
-/** Locks the state folder, which is made where it does not exist, and the mirrors' folders. Throws LockedError and StateError. */
+/** Locks the state folder and the mirrors' folders. Makes a missing state folder. Throws LockedError and StateError. */
 export function claimState(config: Config) {
   const lockFile = stateFiles(config.state_dir).lock
   let lock = take(lockFile)
@@ -37,7 +37,7 @@ export function claimState(config: Config) {
     try {
       lock = take(lockFile)
     } catch (error) {
-      // Another albumd's lock is an error that may pass. This daemon has worked already, so it waits.
+      // While another albumd has the lock, this daemon waits: it has worked already, so the error may pass.
       throw error instanceof LockedError ? new StateError('STATE_BUSY', error.message) : error
     }
     taken = idOf(lockFile)
@@ -50,7 +50,7 @@ export function claimState(config: Config) {
   }
   try {
     for (const taken of roots.lockMissing().values()) throw taken
-    // `replaced`: this process has found its records replaced, and has not opened those that are there now.
+    // `replaced`: whether this process found its records replaced, and has not opened the new ones yet.
     return { roots, replaced: false, renew, release }
   } catch (error) {
     release()
@@ -64,14 +64,14 @@ export interface Waiting {
   clock?: SteadyClock
 }
 
-/** Milliseconds for which one process is waited for. Most commands that end by themselves end sooner. */
+/** For how many milliseconds a process waits for another one. Most commands are shorter. */
 const PATIENCE_MS = 10_000
-/** Milliseconds until a person is told. Most waits end sooner. */
+/** After how many milliseconds a person is told of the wait. Most waits are shorter. */
 const TOLD_AFTER_MS = 1000
 const PAUSE_MS = 100
 
-/** Does `work` again while another albumd has the state, so that commands queue. Throws LockedError where `daemonHasIt` or
- * another state's albumd has a root, WaitEnded where one process stays too long and on `stop`. */
+/** Does `work` again while another albumd has the state, so that commands queue. Throws LockedError where `daemonHasIt`, and
+ * where an albumd with another state has a root. Throws WaitEnded on `stop`, and where one process keeps the state too long. */
 export async function whenFree<T>(
   work: () => T | Promise<T>,
   { stop, say, clock = systemClock }: Waiting,
@@ -115,7 +115,7 @@ function isStateTaken(error: unknown): error is LockedError {
   return error instanceof LockedError && codeOf(error.why) === 'state_in_use'
 }
 
-/** Like `claimState`, and waits for other commands. A daemon that has the state is not waited for. */
+/** Like `claimState`, but waits for other commands. Does not wait for a daemon. */
 export function claimWhenFree(config: Config, waiting: Waiting): Promise<Claim> {
   const { control } = stateFiles(config.state_dir)
   return whenFree(
@@ -125,7 +125,7 @@ export function claimWhenFree(config: Config, waiting: Waiting): Promise<Claim> 
   )
 }
 
-/** Whether a process listens at this socket. A process that was killed leaves its socket behind, and nobody listens there. */
+/** Whether a process listens at this socket. A killed process leaves a socket at which nobody listens. */
 function isListening(file: string): Promise<boolean> {
   return new Promise(resolve => {
     const socket = createConnection(file)
@@ -137,7 +137,7 @@ function isListening(file: string): Promise<boolean> {
   })
 }
 
-/** The locks on the mirrors' roots. A root that does not exist has no lock, and nothing of it is sent or deleted. */
+/** The locks on the mirrors' roots. A root that does not exist has no lock. Nothing of it is sent or deleted. */
 export class RootLocks {
   #folders: readonly string[]
   readonly #locks = new Map<string, Lock>()
@@ -196,13 +196,13 @@ function take(lockFile: string): Lock {
   }
 }
 
-/** A file's device and inode, which no other has while the lock keeps it open. Null: it can't be looked at. */
+/** A file's device and inode. No other file has them while the lock keeps this one open. Null: it can't be looked at. */
 function idOf(file: string): string | null {
   const stats = orNull(() => statSync(file, { bigint: true }))
   return stats && `${stats.dev}/${stats.ino}`
 }
 
-/** A hash that is equal for configs under which a command does the same, whatever path or link leads to the config. */
+/** A hash that is equal for configs under which commands do the same. The path to the config's file does not count. */
 export function fingerprintOf(config: Config): string {
   const { log, status_page, picgo_server, host, ...obeyed } = config
   const { key_beside, ...obeyedHost } = host

@@ -7,8 +7,8 @@ import type { Block } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import { orNull } from '../or-null.ts'
 
-/** When the last process sent its requests, by the boot's monotonic clock. Null: so long ago that none counts for the
- * rate. After an unclean end nobody knows, so it is `now`: the process has lost its lock and sends nothing more. */
+/** When the last process sent its requests, by the boot's monotonic clock. Null: so long ago that none counts for the rate. `now`
+ * after an unclean end, when nobody knows: the process has lost its lock and sends nothing more. */
 export function earlierRequests(synced: Synced, now: number): EarlierRequests {
   const quiet = synced.meta.get('quiet_since')
   if (quiet === null) return synced.meta.get('base_url') === null ? null : now
@@ -31,20 +31,20 @@ export function bootId(): string {
   return orNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()) ?? 'unknown'
 }
 
-/** The endpoints that the host refused to the last process, so that restarts do not ask more often. None with another
- * plan. A refused key is tried at once: see `openGate`. */
+/** The blocks that the host gave the last process, so that restarts do not ask more often. None under another plan. A refused key
+ * is tried at once: see `openGate`. */
 export function blocksBefore({ account, meta }: Synced, plan: string, clock: Clock): Block[] {
   if (meta.get('plan') !== plan) return []
   return account.blocks().flatMap(({ endpoint, code, message, said_at }) => {
     const remedy = remedyOfCode(code)
     const age = clock.wall() - said_at
-    // The clock was set back; by it the block would last too long.
+    // The clock was set back. By that clock the block would last too long.
     if (!remedy || age < 0) return []
     return { endpoint: endpoint as Block['endpoint'], remedy, code, message, since: clock.monotonic() - age }
   })
 }
 
-/** Records that the host asked for a long wait, because the next process must wait too. */
+/** Records that the host asked for a long wait, which holds for the next process too. */
 export function noteWait(tx: Tx, { failure, until }: AskedWait): void {
   const { endpoint, code, message, status = null, retryAfterMs: ms = 0 } = failure
   const wait = { endpoint, code, message, status, ms, until }

@@ -8,14 +8,14 @@ import { replaceFile } from '../../synced/private-file.ts'
 import { explained } from '../../synced/state-error.ts'
 import { orNull } from '../or-null.ts'
 
-/** What the state folder keeps of this machine. A file beside the database: a lost database does not make another machine. */
+/** What the state folder keeps of this machine, beside the database: without the database it is still the same machine. */
 interface Kept {
   id: string
   heldBy: string
   held: Held
 }
 
-/** This machine, by state folder and machine, so that a copy of the folder elsewhere is another one. Throws StateError. */
+/** This machine. Its id is of state folder and system, so a copy elsewhere is another machine. Throws StateError. */
 export function openMachine({ account: { machine: name }, state_dir }: Config): Machine {
   const file = fileIn(state_dir)
   const known = readKept(file)
@@ -34,7 +34,7 @@ export function openMachine({ account: { machine: name }, state_dir }: Config): 
     held: () => (kept.heldBy === id ? kept.held : NOTHING),
     keepHeld(held) {
       kept = { ...kept, heldBy: id, held }
-      // When the disk is full, the machine only waits longer for a store that lost everything.
+      // A failure, as on a full disk, is ignored: the machine then only waits longer for a store that lost everything.
       orNull(write)
     },
   }
@@ -60,13 +60,13 @@ function idOf({ id }: Kept, name: string): string {
     .slice(0, 32)
 }
 
-/** What tells this system from others; null where the system has no such id, as in a container. */
+/** The id of this system. Null: the system has none, as in a container. */
 function idOfSystem(): string | null {
   const id = orNull(() => readFileSync('/etc/machine-id', 'utf8').trim())
   return id && /^[0-9a-f]{32}$/.test(id) ? id : null
 }
 
-/** The albums of the mirrors, and whether an album is one of them or lies below one. */
+/** The albums of the mirrors. `isOwn`: whether an album is one of them or lies below one. */
 export function ownAlbums(mirrors: Config['mirrors']) {
   const albums = mirrors.map(({ album }) => albumPathOf(album, '').join('/'))
   return { albums, isOwn: (album: string) => isAtOrBelow(album, albums) }

@@ -15,16 +15,15 @@ import { canBe } from '../../sync/listing/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because } from '../../words/reasons.ts'
 
-/** How many albums are looked at, those with most images first. Recorded images may be on a late page among others'
- * images. */
+/** How many albums are looked at, the fullest first. Recorded images may stand on a late page, after images of others. */
 const ALBUMS_MOST = 8
 const PAGES_MOST = 100
 
 /** Why albumd may not work with the account. Null: it may. */
 type Doubt = Omit<HostFailure, 'endpoint'> | null
 
-/** Checks the account of a new key before the first request: its albums must show recorded images. In another account,
- * perhaps with the same ids, albumd would miss its own images and delete another person's. */
+/** Checks the account of a new key before the first request: its albums must show recorded images. Another account may have
+ * images with the same ids, and albumd would delete those of another person. */
 export function hostOfOwnAccount(
   host: ImageHost,
   synced: Synced,
@@ -32,7 +31,7 @@ export function hostOfOwnAccount(
   clock: Stopwatch,
 ): ImageHost {
   let looking: Promise<Doubt> | null = null
-  /** Another account is a block, as a refused key is. `untried`: `unblock` opened the block, and no check has ended since. */
+  /** The block of another account's key. `untried`: `unblock` opened the block, and no check has ended since. */
   let shut: { doubt: NonNullable<Doubt>; block: Block; untried: boolean } | null = null
   const look = async (endpoint: Endpoint, signal: AbortSignal): Promise<Doubt> => {
     const doubt = await checkAndRecord(host, synced, apiKey, signal)
@@ -43,7 +42,7 @@ export function hostOfOwnAccount(
     }
     return doubt
   }
-  // The `key_mark` that was found to be this key's, or null. The hash is computed only when `key_mark` changes.
+  // The `key_mark` that belongs to this key, or null. The hash is computed only when `key_mark` changes.
   let known: string | null = null
   const isKnown = () => {
     const recorded = synced.meta.get('key_mark')
@@ -88,7 +87,7 @@ async function checkAndRecord(
 }
 
 export function isNewKey(synced: Synced, apiKey: string): boolean {
-  // A state with no recorded key belongs to the key with which it is opened first.
+  // A state without a recorded key belongs to the key with which it is first opened.
   return synced.meta.get('key_mark') !== null && !isRecordedKey(synced, apiKey)
 }
 
@@ -106,14 +105,14 @@ export async function judgeAccount(
 ): Promise<Doubt> {
   if (!isOtherKey(synced, apiKey)) return null
   const albums = synced.images.fullestAlbums(ALBUMS_MOST)
-  // At random, because after a failed listing the host is not asked for a while: one that always fails must not be first.
+  // Begins anywhere, because after a failed listing the host is not asked for a while: an album may always fail.
   const first = randomInt(albums.length)
   let unseen: HostFailure | null = null
   for (const album of [...albums.slice(first), ...albums.slice(0, first)]) {
     const shown = await showsRecordedImages(host, synced, album, signal)
-    // When the plan does not allow listings, the account can't be checked, so albumd accepts it.
+    // A plan without listings allows no check, so albumd accepts the account.
     if (shown.ok ? shown.value : shown.failure.remedy === 'plan') return null
-    // When an album can't be listed, the check goes on with the next album.
+    // After an album that can't be listed, the check goes on with the next one.
     if (!shown.ok) unseen ??= shown.failure
     if (signal.aborted) break
   }
@@ -122,8 +121,8 @@ export async function judgeAccount(
     : { remedy: 'key', code: OTHER_ACCOUNT, message: because('other_account'), unsent: true }
 }
 
-/** Whether more than half of the listed images with recorded ids resemble their records, one of them by its name. Some
- * hosts change names, not all of them; where all differ, another account has the same ids by chance. */
+/** Whether more than half of the listed images with recorded ids resemble their records, and at least one has its recorded name.
+ * Some hosts change some names. Where all names differ, another account has the same ids by chance. */
 async function showsRecordedImages(
   host: Lister,
   synced: Synced,
@@ -150,7 +149,7 @@ async function showsRecordedImages(
   return { ok: true, value: false }
 }
 
-/** Whether a failure shows another account's album: §4.4 leaves open whether it is missing or refused then. */
+/** Whether a failure shows another account's album, which the host may call missing or refuse (§4.4). */
 function isOfAnotherAccount({ remedy }: HostFailure, album: string | null): boolean {
   return remedy === 'gone' || (remedy === 'not_permitted' && album !== null)
 }
@@ -160,7 +159,7 @@ function isRecordedKey({ meta }: Synced, apiKey: string): boolean {
   return recorded !== null && recorded === shortHashOf(apiKey, recorded.split(' ')[0]!)
 }
 
-/** A short hash by which a key is recognized. It has too few bits for anybody to find out the key. */
+/** A short hash by which a key is recognized. It has too few bits to find the key by it. */
 function shortHashOf(apiKey: string, salt: string): string {
   return `${salt} ${hash('sha256', `${salt} ${apiKey}`).slice(0, 8)}`
 }

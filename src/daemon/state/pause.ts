@@ -2,7 +2,7 @@ import type { Millis } from '../../protocol/clock.ts'
 import type { Committer, MetaReads } from '../../synced/synced.ts'
 import { because, inWords } from '../../words/reasons.ts'
 
-/** A person has paused albumd, so nothing is sent or deleted. Null: until `resume`. */
+/** A pause by a person: nothing is sent or deleted. `until`: null until `resume`. */
 export interface Pause {
   until: Millis | null
 }

@@ -25,20 +25,20 @@ import { bootId } from './last-process.ts'
 type RecordFiles = Omit<ReturnType<typeof stateFiles>, 'control' | 'page' | 'pageKey'>
 
 export interface Records {
-  /** Every commit checks that the records are still this process's own, because a person may replace their files. Uploads
-   * and deletions begin with a commit, so none goes by replaced records. */
+  /** The records. Each commit checks that their files are still the ones that this process opened, because a person may replace
+   * them. Uploads and deletions begin with a commit, so none is sent by replaced records. */
   synced: Synced
-  /** Whether uploads or deletions may be missing in the records, because the records are an older copy or made anew. */
+  /** Whether the records may lack uploads or deletions, because they are an older copy or made anew. */
   knowLess: boolean
-  /** Whether, in addition, requests of the last process may still take effect. */
+  /** Whether also requests of the last process may still take effect. */
   lostWork: boolean
   /** `cut_off`: the records may be incomplete. `damaged`: the next opening sets the database aside. */
   close(end: 'clean' | 'cut_off' | 'damaged'): void
 }
 
-/** Opens or makes the records, sets damaged ones aside, and finds out whether they are lost or an older copy. `say`: to a
- * person, in one line. `replaced`: this process found others in their place, so what it sent may be missing. Tests
- * replace `open`. Throws StateError. */
+/** Opens or makes the records, sets damaged ones aside, and finds out whether they are lost or an older copy. `say`: tells a
+ * person one line. `replaced`: this process found others in their place, so they may lack what it sent. Tests replace `open`.
+ * Throws StateError. */
 export function openRecords(
   files: RecordFiles,
   say: (line: string) => void,
@@ -79,8 +79,8 @@ function openJudged(
   try {
     return inWords(database, () => {
       let opened: { files: string; changes: number } | null = null
-      // SQLite counts the changes of others here. Nobody else changes the records, so the count shows an older copy that
-      // was written over them.
+      // SQLite's count of changes by others. Nobody else changes the records, so it shows an older copy that was written over
+      // them.
       const changes = db.prepare<[], number>('PRAGMA data_version').pluck()
       const look = () => ({ files: identityOf(files), changes: changes.get()! })
       const check = () => {
@@ -114,8 +114,7 @@ function openJudged(
       const knowLess = knowsLess(verdict)
       synced.commitNow(({ meta }) => meta.set('generation', generation))
       if (knowLess) synced.commitNow(noteOlder)
-      // After a crash a person may have put back a copy since the last start, which shows nowhere. What albums hold is
-      // counted anew.
+      // After a crash, a person may have put back a copy that nothing shows. So what albums hold is counted anew.
       else if (verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
       // A migration has written the log.
       if (verdict !== 'clean' || markOf(`${database}-wal`)) synced.begin()
@@ -150,13 +149,13 @@ function rememberedBy({ meta }: MetaReads): Remembered {
   return { generation: meta.get('generation'), witness: meta.get('witness') }
 }
 
-/** Whether the records are an older copy or new, and no audit has compared the albums since. `synced`: they or a copy. */
+/** Whether the records are an older copy or new, and no audit has compared the albums since. `synced`: also a copy. */
 export function areOlder(files: RecordFiles, synced: MetaReads): boolean {
   const { meta } = synced
   return isUnopened(files, synced) || (meta.get('restored') !== null && meta.get('audit_ended') === null)
 }
 
-/** Does to a copy of the records what their next opening would do to them. */
+/** Does to a copy of the records what the next opening would do to the records. */
 export function noteOpening({ database, witness }: RecordFiles, copy: Synced): void {
   const found = readWitness(witness)
   const verdict = judge(rememberedBy(copy), markOf(database), found)
@@ -169,7 +168,7 @@ export function noteOpening({ database, witness }: RecordFiles, copy: Synced): v
   })
 }
 
-/** Nothing was recorded between these times (ISO 8601). `to`: null until an audit has compared the albums. */
+/** A span of time (ISO 8601) in which nothing was recorded. `to`: null until an audit has compared the albums. */
 export interface RecordsGap {
   from: string
   to: string | null
@@ -180,24 +179,24 @@ export function recordsGaps(files: RecordFiles, synced: MetaReads): RecordsGap[]
   return gaps.map(({ from, to }) => ({ from: isoTime(from), to: isoTime(to) }))
 }
 
-/** Whether the records are an older copy that nobody has opened yet, so no record says that the copy is older. */
+/** Whether the records are an older copy that nobody has opened yet. They can't say so themselves. */
 function isUnopened({ database, witness }: RecordFiles, synced: MetaReads): boolean {
   return judge(rememberedBy(synced), markOf(database), readWitness(witness)) === 'restored'
 }
 
-/** Device and inode of the records' files, which work does not change. Without the lock file another albumd could start. */
+/** What identifies the records' files. Work does not change it. Without the lock file another albumd could start. */
 function identityOf({ database, witness, lock }: RecordFiles): string {
   const mark = markOf(witness)
   const inodes = [database, lock].map(file => statSync(file, { throwIfNoEntry: false })?.ino)
   return `${inodes} ${mark?.ino} ${mark?.ctime}`
 }
 
-/** Closes the database, and writes its end into the witness; without that the next opening assumes a crash. */
+/** Closes the database, and writes its end into the witness. Without that, the next opening assumes a crash. */
 function close({ database, witness }: RecordFiles, synced: Synced, generation: number, end: string): void {
   const unsettled = end !== 'clean' || synced.journal.oldestInDoubt() !== null
   synced.close()
   try {
-    // When SQLite has left a write-ahead log, the log holds commits, and the database file alone is incomplete.
+    // When SQLite has left a write-ahead log, the log holds commits that the database's file lacks.
     const complete = end === 'clean' && markOf(`${database}-wal`) === null
     const closed = complete ? lastingMarkOf(database) : null
     if (closed || end === 'damaged')

@@ -6,7 +6,7 @@ import { shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { stateFiles } from './claim.ts'
 
-/** Returns in one line that the state is gone or damaged, or null, for commands that only read. Throws StateError. */
+/** A line that says that the state is gone or damaged, or null. For commands that only read. Throws StateError. */
 export function stateProblem(stateDir: string): string | null {
   refuseClosed(stateDir)
   const { database, witness: file } = stateFiles(stateDir)
@@ -30,7 +30,7 @@ export function refuseClosed(stateDir: string): void {
   }
 }
 
-/** The error for a `path` that this user may not use, with the owner of it or of the folder above that hides it. */
+/** The error for a `path` that this user may not use. It names the owner of the path, or of the folder above that hides it. */
 export function closedState(path: string): StateError {
   const { at, isOwn } = whoRefuses(path)
   const why = isOwn
@@ -39,7 +39,7 @@ export function closedState(path: string): StateError {
   return new StateError('STATE_UNREADABLE', why)
 }
 
-/** The file or folder that keeps this user from `path`: `path` itself, or the folder above that hides `path`. */
+/** What keeps this user from `path`: the file or folder there, or the folder above that hides it. */
 export function whoRefuses(path: string): { at: string; isOwn: boolean } {
   const above = dirname(path)
   const uid = orNull(() => lstatSync(path).uid)

@@ -19,9 +19,9 @@ import { openRecords } from './records.ts'
 /** An open state, locked for this process together with the mirrors' folders. */
 export type State = ReturnType<typeof openClaimed>
 
-/** Opens the state of a claimed folder for work, or makes a new one. `say` says to a person in one line what was wrong with
- * the state. Throws StateError. The codes STATE_OTHER_HOST, STATE_OTHER_ALBUM and STATE_OTHER_FOLDER mean that the state
- * does not belong to this config. `refuse`: called before anything is written; throws where the state can't be used. */
+/** Opens the state of a claimed folder for work, or makes a new one. `say`: tells a person one line on what was wrong with the
+ * state. `refuse`: called before anything is written; throws where the state can't be used. Throws StateError. The codes
+ * STATE_OTHER_HOST, STATE_OTHER_ALBUM and STATE_OTHER_FOLDER mean that the state does not belong to this config. */
 export function openClaimed(
   config: Config,
   claim: Pick<Claim, 'roots' | 'replaced'>,
@@ -32,7 +32,7 @@ export function openClaimed(
   const records = openRecords(files, say, claim)
   const { synced } = records
   let end: 'clean' | 'cut_off' | 'damaged' = 'clean'
-  /** Returns an error of work with this state; a StateError when the state failed and must be closed. */
+  /** Explains an error of work with this state. It is a StateError when the state failed and must be closed. */
   const failed = (error: unknown): unknown => {
     const why = explained(error, files.database)
     if (why instanceof StateError) {
@@ -44,10 +44,9 @@ export function openClaimed(
   try {
     refuse(synced, config)
     const began = systemClock.monotonic()
-    // Records that are lost or an older copy may not know the last request, so albumd assumes that it was sent just now.
+    // Records that are lost or an older copy may not know the last request, which is then taken as sent just now.
     const earlier = records.knowLess ? began : earlierRequests(synced, began)
     const runBefore = synced.meta.get('running_ms') ?? 0
-    /** Milliseconds that albumd has run, over all its starts. */
     const running = () => Math.round(runBefore + systemClock.monotonic() - began)
     synced.commitNow(tx => {
       tx.meta.set('base_url', config.host.base_url)
@@ -60,7 +59,7 @@ export function openClaimed(
       tx.meta.clear('config')
     })
     claim.replaced = false
-    /** Closes the state in any case. `sent`: the requests for the next process; by default until now. Throws StateError. */
+    /** Closes the state in any case. `sent`: the requests that the next process must count. Throws StateError. */
     const close = (sent: EarlierRequests = systemClock.monotonic()) => {
       try {
         if (end === 'clean') recordEnd(synced, running(), sent)
@@ -70,7 +69,7 @@ export function openClaimed(
         records.close(end)
       }
     }
-    /** Locks roots that exist by now and are not locked yet. Returns the roots that another albumd has locked; they must wait. */
+    /** Locks the roots that exist by now and have no lock. Returns the roots that another albumd has locked. */
     const lockMissing = () => claim.roots.lockMissing()
     return { synced, earlier, running, lockMissing, failed, close }
   } catch (error) {
@@ -92,7 +91,7 @@ function recordEnd(synced: Synced, running: number, sent: EarlierRequests): void
   })
 }
 
-/** Whether anything on the host is recorded. Until then, as after a mistyped address, the state may serve another host. */
+/** Whether the state knows anything on the host. If not, as after a mistyped address, it may serve another host. */
 function knowsTheHost({ albums, images, journal }: Synced): boolean {
   return images.fullestAlbums(1).length > 0 || albums.all().length > 0 || journal.open().length > 0
 }
@@ -142,14 +141,14 @@ export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config
   }
 }
 
-/** A folder that a config names leads elsewhere once a symbolic link lies in its place or in that of a folder above. */
+/** Why a mirror's folder is another: the config names another, or a symbolic link lies in its place or above. */
 function otherFolder({ folder, album }: MirrorRow, now: string, isConfigured: boolean): string {
   const isLink = realPathOf(folder) === now
   const said = isLink ? `${folder} is a symbolic link to ${now} now` : `the config says ${now}`
   const back = isLink
     ? 'put the folder back in place of the link'
     : 'put mirrors[].folder back, also to restore lost pictures (docs/how-to/disk-died.md)'
-  // A running albumd, which may refuse its new config with these words, has the state that the command needs.
+  // The state that the command needs is in use by a running albumd, which may refuse its new config with these same words.
   const move = `If the folder was moved, stop a running albumd and say "albumd move-mirror ${shellWord(folder)} ${shellWord(now)}"; else ${back}`
   return `Album "${album}" mirrors ${folder}, ${said}. ${isConfigured ? 'Put mirrors[].folder back' : move}, or name another album or state_dir`
 }
@@ -171,7 +170,7 @@ export function readState<T>(config: Config, look: (synced: Synced) => T): T {
   }
 }
 
-/** Like `readState`, for work that takes long. Throws StateError also where the state belongs to another config. */
+/** Like `readState`, for long work. Throws StateError also where the state belongs to another config. */
 export async function reading<T>(config: Config, work: (synced: Synced) => Promise<T>): Promise<T> {
   const { db, explain, close } = openToRead(config)
   try {
@@ -179,7 +178,7 @@ export async function reading<T>(config: Config, work: (synced: Synced) => Promi
     refuseOther(synced, config)
     return await work(synced)
   } catch (error) {
-    // An error of the disk that the work itself meets, for example of a restore, is no error of the state.
+    // An error of a disk that the work itself met, as in a restore, is not one of the state.
     throw isOfDatabase(error) ? explain(error) : error
   } finally {
     close()

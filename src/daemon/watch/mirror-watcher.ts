@@ -12,7 +12,7 @@ import { Bell } from '../bell.ts'
 import type { StaleFolders } from './stale-folders.ts'
 import type { WatchState } from './watching.ts'
 
-/** Watches each folder of a mirror, first the recorded ones: a root in doubt is not scanned, but its return must be
+/** Watches each folder of a mirror, at first those that are recorded. A root in doubt is not scanned, but its return must be
  * noticed. */
 export type MirrorWatcher = ReturnType<typeof openMirrorWatcher>
 
@@ -23,15 +23,15 @@ export interface MirrorWatcherOptions {
   queue: EventQueue
   clock: Clock
   say: (line: string) => void
-  /** How often everything is scanned instead of being watched. Null: the mirror is watched. */
+  /** How often the mirror is scanned instead of being watched. Null: it is watched. */
   pollMs: number | null
   record: (state: WatchState) => void
-  /** Reads the list of mounts, and returns the same array while nothing changed; the system's list by default. */
+  /** The list of mounts, which is the same array while nothing has changed. By default, the system's list. */
   mounts?: () => readonly Mount[]
 }
 
 const LOST_MS = 60_000
-/** How often the list of mounts is read. No event shows a mount. Each read costs half a millisecond of an idle processor. */
+/** How often the list of mounts is read, because no event shows a mount. A read costs half a millisecond of an idle processor. */
 const MOUNTS_MS = 20_000
 /** The time between two scans of polled folders, where `watch.poll` does not set it. */
 const POLL_MS = 60_000
@@ -67,7 +67,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   const area = openMirrorMounts(mirror, mounts, say)
   const scanned = new Bell()
 
-  /** Has the polled folders scanned again and again, because no event shows changes in them. */
+  /** Has the polled folders scanned again and again, because no event shows changes there. */
   async function poll(): Promise<void> {
     // Each pause begins when a scan has ended, so that a slow scan is not followed by the next one at once.
     for (let pauseMs = pollMs ?? POLL_MS; ; ) {
@@ -78,7 +78,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
       if (due.length > 0) {
         scanned.heard()
         stale.add(mirror, due)
-        // Waits for the scan, but not for ever, because a root in doubt is not scanned and `scanned` never rings.
+        // Waits for the scan, but not for ever: a root in doubt is not scanned, so `scanned` never rings.
         await scanned.sleep(Math.max(POLL_MS, pollMs ?? 0), clock, end)
       }
       pauseMs = pollMs ?? Math.max(POLL_MS, (clock.monotonic() - began) / POLL_SHARE)
@@ -92,7 +92,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   }
 
   async function followNow(): Promise<void> {
-    // Uploads that the scan has found may begin first.
+    // Lets uploads of what the scan has found begin first.
     await turn()
     isFollowing = false
     if (end.aborted) return
@@ -107,7 +107,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
     for (const path of gone) named.delete(path)
     for (const path of found) named.add(path)
     await watcher.watch(found)
-    // A change between scan and watch made no event. The root's watch began before its scan.
+    // A change between scan and watch made no event, so these folders are scanned again. The root was watched before its scan.
     stale.add(
       mirror,
       found.filter(path => path !== ''),
@@ -131,7 +131,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
     tellState()
   }
 
-  /** Renews the watches where something was mounted: inotify's stay at the folder below the mount. */
+  /** Renews the watches where something was mounted. The watches of inotify stay at the folder below the mount. */
   function lookAtMounts(): void {
     const changed = area.changed()
     if (changed.length === 0) return
@@ -156,10 +156,10 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   }
 
   function follow(): void {
-    // `followNow` is waiting already, and will read the records of this scan too.
+    // `followNow` waits already, and will read what this scan recorded.
     if (isFollowing) return
     isFollowing = true
-    // An error of the state needs no report here, because the next pass fails with the same error and reports it.
+    // An error of the state needs no report: the next pass fails with the same error and reports it.
     following = following.then(followNow).catch(() => {})
   }
 
@@ -171,14 +171,14 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   following = Promise.all([root, begun]).then(() => {})
 
   return {
-    /** Resolves when the recorded folders are watched. A scan that begins afterwards misses no change in them. */
+    /** Resolves when the recorded folders are watched. A scan after that misses no change in them. */
     begun,
-    /** Watches the root and the folders of the last scan, and scans those with new watches again. Others are polled. */
+    /** Watches the root and the folders of the last scan. Those with new watches are scanned again, those without are polled. */
     follow() {
       scanned.ring()
       follow()
     },
-    /** Nobody knows what happened in the folders: each is looked at, and watched anew. */
+    /** Has all folders scanned and watched anew, because nobody knows what happened in them. */
     distrust() {
       watcher.renew([''])
       stale.add(mirror, 'everything')
@@ -191,8 +191,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   }
 }
 
-/** The folders to watch: the root always, and what is not in doubt. A folder in doubt is looked at by each pass: see
- * `scopeAfter`. */
+/** The folders to watch: always the root, and all that are not in doubt. Each pass looks at those in doubt: see `scopeAfter`. */
 function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   const row = synced.mirrors.of(mirror)
   if (!row) return new Set([''])
@@ -211,7 +210,7 @@ function openMirrorMounts(mirror: string, mounts: () => readonly Mount[], say: (
   read()
 
   function read(): void {
-    // The kernel lists real paths. A link's target may be missing until its disk is mounted.
+    // The kernel lists real paths. A link's target may be missing until its disk is mounted, so it is resolved each time.
     const at = realPathOf(mirror)
     const now = mounts()
     if (at === root && now === all) return
@@ -235,7 +234,7 @@ function openMirrorMounts(mirror: string, mounts: () => readonly Mount[], say: (
   return {
     /** Folders that may change without an event. '' is the root. */
     unseen: () => unseen,
-    /** Folders where something was mounted or unmounted since the last call. '': the root itself is another folder now. */
+    /** Folders where something was mounted or unmounted since the last call. '': the root itself is another folder. */
     changed(): string[] {
       const before = known
       read()

@@ -2,7 +2,7 @@ import type { Clock } from '../../protocol/clock.ts'
 import type { Scope } from '../../sync/pass-request.ts'
 import { Bell } from '../bell.ts'
 
-/** Events come in bursts. A scan waits until no event has come for `quietMs`, but at most `burstMs`. */
+/** How long a scan waits, because events come in bursts: until there was no event for `quietMs`, but at most `burstMs`. */
 interface Patience {
   quietMs: number
   burstMs: number
@@ -10,9 +10,9 @@ interface Patience {
 
 /** A short wait, for a picture that a person has just saved. */
 const EAGER: Patience = { quietMs: 5, burstMs: 50 }
-/** For a file that is written all the time, such as a film: most scans of its folder find nothing to upload. */
+/** A long wait, for a file that is written all the time, such as a film. Most scans of its folder find nothing to upload. */
 const CALM: Patience = { quietMs: 200, burstMs: 2000 }
-/** So many scans in a row wait as EAGER says, then as CALM says. Each upload, and every EAGER_AGAIN_MS, allow one more. */
+/** How many scans in a row wait as EAGER says, before CALM holds. Each upload and every EAGER_AGAIN_MS allow one more. */
 const EAGER_LOOKS = 30
 const EAGER_AGAIN_MS = 200
 
@@ -50,7 +50,7 @@ export class StaleFolders {
     )
   }
 
-  /** Ends the wait of the caller, although no folder may be stale. */
+  /** Ends the wait of the caller, even when no folder is stale. */
   wake(): void {
     this.#added.ring()
   }
@@ -60,7 +60,7 @@ export class StaleFolders {
     this.#eagerLooks++
   }
 
-  /** Waits until a folder is stale and its events pause, or `mostMs` pass. Only one caller may wait at a time. */
+  /** Waits until a folder is stale and its events pause, but at most `mostMs`. Only one caller may wait at a time. */
   async wait(mostMs: number, stop: AbortSignal): Promise<void> {
     const clock = this.#clock
     const end = clock.monotonic() + mostMs
@@ -69,7 +69,7 @@ export class StaleFolders {
     if (this.#stale.size === 0) return
     const { quietMs, burstMs } = this.#patience(clock.monotonic())
     const burstEnd = Math.min(end, clock.monotonic() + burstMs)
-    // The time is checked after each sleep. Events do not wake the sleep, because a burst has tens of thousands of them.
+    // The time is checked after each sleep, which events do not end: a burst has tens of thousands of them.
     while (!stop.aborted) {
       const left = Math.min(this.#addedAt + quietMs, burstEnd) - clock.monotonic()
       if (left <= 0) return

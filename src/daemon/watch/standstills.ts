@@ -1,9 +1,9 @@
 import { type Clock, MINUTE_MS } from '../../protocol/clock.ts'
 
 const TICK_MS = 1000
-/** Events may have been lost in this time: the kernel keeps 16,384 of them, and a program makes as many in less. */
+/** Within this time events may be lost: the kernel keeps 16,384 of them, and a program can make as many in less. */
 const STILL_MS = 3000
-/** The look at everything may stall on the same slow disk. So one follows another after this time at the earliest. */
+/** The least time between two scans of everything, because such a scan may itself stall on a slow disk. */
 const AGAIN_MS = 10 * MINUTE_MS
 
 /** Tells when the process stood still: it was stopped, the machine slept (the monotonic clock stops with it), or a disk

@@ -8,25 +8,22 @@ import { isoTime } from '../../words/text.ts'
 export interface Watching {
   /** Folders with a watch. */
   folders: number
-  /** Folders that can't be watched; they are polled every minute. */
+  /** How many folders can't be watched. They are polled every minute. */
   lost: number
-  /** Whether something is polled for another reason than a failed watch: `watch.poll`, or a file system that may change
-   * without telling. */
+  /** Whether something is polled for another reason than a failed watch: `watch.poll`, or a file system that makes no events. */
   polled: boolean
-  /** Where. */
+  /** The folders that are polled for such a reason. */
   polled_folders: string[]
   /** Why folders can't be watched. */
   reason: string | null
   remedy: string | null
-  /** When the kernel's queue of events last overflowed. Everything was scanned again. */
+  /** When the kernel's queue of events last overflowed, after which everything was scanned again. */
   overflowed_at: string | null
 }
 
 export interface WatchState extends Pick<Watching, 'folders' | 'lost'> {
   polled: string[]
-  /** Why folders can't be watched. */
   loss: WatchLoss | null
-  /** When the kernel's queue of events last overflowed. */
   overflowedAt: Millis | null
 }
 
@@ -43,7 +40,7 @@ export function watchRecord({ commit }: Synced): (mirror: string, state: WatchSt
   }
 }
 
-/** Null when nothing is watched. `running`: whether a process works with this state. */
+/** How the mirrors are watched. Null: nothing is watched. `running`: whether a process works with this state. */
 export function readWatching({ meta }: MetaReads, running: boolean): Watching | null {
   const text = meta.get('watching')
   if (!running || text === null) return null
