@@ -1,11 +1,11 @@
-import { existsSync, realpathSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { relative } from 'node:path'
 import type { RunningHost } from '../../host/embedded-host.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { count, countEach, inDigits, leftIn, shellWord } from '../../words/text.ts'
-import { command, quietOption } from '../options.ts'
+import { command, quietOption, wholeMirrors } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { PROGRAM, sayAside } from '../terminal/output.ts'
 import { eventInWords, noProgress, Progress, progressOn, tellPass } from '../terminal/progress.ts'
@@ -31,7 +31,7 @@ export const tryCommand = command(
       progress.end()
       await host.close()
     }
-    progress.say('Stopped. Start it again and it goes on where it was.')
+    progress.say('Stopped.')
     return EXIT.inSync
   },
 )
@@ -90,29 +90,26 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   bus.on('passEnded', synced => {
     progress.end()
     if (passes++ > 0 || interrupts.stop.aborted) return
-    const command = `${PROGRAM} ls --left-out --config ${shellWord(here(workspace.config))}`
-    const leftOut = leftOutInWords(
-      config.mirrors.map(mirror => ({ mirror, path: '' })),
-      command,
-    )
+    const leftOut = leftOutInWords(wholeMirrors(config), commandFor('ls --left-out', workspace.config))
     progress.say(whatNext(workspace, synced, latest, page.pageUrl?.url ?? null, leftOut))
   })
   await supervise(config, access, bus, interrupts, { display: page })
 }
 
-function introduction({ folder, hostData }: Workspace, host: RunningHost): string {
+function introduction({ folder, config, hostData, caFile }: Workspace, host: RunningHost): string {
   return [
     '',
     `  pictures    ${here(folder)}`,
-    `  image host  ${host.baseUrl}  (its own, over TLS; without the 10 pictures a second of other hosts)`,
-    `  its data    ${here(hostData)}`,
+    `  image host  ${host.baseUrl}, with no limit of 10 pictures a second`,
+    `  its data    ${here(hostData)}; curl --cacert ${shellWord(here(caFile))} trusts it`,
+    `  config      ${here(config)}`,
     '  deletions   wait 10 seconds here (deletions.grace), and 10 minutes by default',
     '',
   ].join('\n')
 }
 
 function whatNext(
-  { folder, config, caFile, isSample }: Workspace,
+  { folder, config, isSample }: Workspace,
   synced: Synced,
   latest: string | null,
   page: string | null,
@@ -121,31 +118,23 @@ function whatNext(
   const row = synced.mirrors.of(folder)
   const summary = synced.summaries.mirror(row?.id ?? 0)
   const left = countEach([summary.linked, 'linked by name'], ...leftIn([summary]))
-  const status = `${PROGRAM} status --config ${shellWord(here(config))}`
   const url = latest ?? synced.images.latest()?.cdn_url
   return [
     '',
-    `${inDigits(summary.synced)} of ${count(summary.files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
-    ...(left.length > 0 ? [`Left: ${left.join(', ')}. The command below for how it stands says why.`] : []),
+    `${inDigits(summary.synced)} of ${count(summary.files, 'picture')} on the host, and albumd keeps watching.`,
+    ...(left.length > 0 ? [`Left: ${left.join(', ')}. "${commandFor('status', config)}" says why`] : []),
     ...leftOut,
     '',
-    ...(page ? [`  in a browser    ${page}`] : []),
-    `  how it stands   ${status}`,
-    ...(url ? [`  one of them     curl --cacert ${shellWord(here(caFile))} -o picture ${url}`] : []),
-    ...(isSample ? samplesNext(folder) : [`  next            drop a picture into ${here(folder)}`]),
+    ...(page ? [`  page     ${page}`] : []),
+    ...(url ? [`  picture  ${url}`] : []),
+    `  try      add a picture to ${here(folder)}${isSample ? ', or delete one' : ''}`,
+    '  stop     Ctrl-C; started again, it goes on where it was',
     '',
   ].join('\n')
 }
 
-function samplesNext(folder: string): string[] {
-  const [kite, another, sun] = ['Icons/Kite.svg', 'Another kite.svg', 'Icons/Sun.ico'].map(name =>
-    join(folder, name),
-  ) as [string, string, string]
-  const word = (file: string) => shellWord(here(file))
-  return [
-    ...(existsSync(another) ? [] : [`  add one         cp ${word(kite)} ${word(another)}`]),
-    ...(existsSync(sun) ? [`  delete one      rm ${word(sun)}    # its image goes ten seconds later`] : []),
-  ]
+function commandFor(command: string, config: string): string {
+  return `${PROGRAM} ${command} -c ${shellWord(here(config))}`
 }
 
 function here(path: string): string {
