@@ -3,7 +3,7 @@ import { printable } from '../words/text.ts'
 /** The path of a key in the file: names of keys, and numbers of list entries. Empty for the whole config. */
 export type KeyPath = readonly PropertyKey[]
 
-/** A mistake in the configuration. Null: not known. For example, a key from the environment has no line. */
+/** A mistake in the configuration. A field is null when it is not known: a key from the environment has no line. */
 export interface Problem {
   file: string | null
   /** Both count from 1. */
@@ -58,8 +58,8 @@ export function likelyKey(written: string, known: readonly string[]): string | n
     // A word that is the beginning of a key is near the key, for example `api_key` and `api_key_file`.
     const isBegun = written.length > 2 && key.startsWith(written)
     const distance = isBegun ? 1 : editDistance(written, key)
-    // A third of the letters may be wrong, in a key of 4 or 5 two, because swapped letters are a distance of 2, in a
-    // shorter one half.
+    // How many letters may be wrong: a third; two in a key of 4 or 5, because swapped letters are a distance of 2; half in a
+    // shorter key.
     return distance <= Math.max(key.length / 3, Math.min(key.length / 2, 2)) ? [{ key, distance }] : []
   })
   return likely.sort((one, other) => one.distance - other.distance)[0]?.key ?? null

@@ -43,12 +43,12 @@ export function readConfigText(file: string): string {
   }
 }
 
-/** Whether the daemon's config comes from another file. `taken`: that file; null: not known. */
+/** Whether the daemon has another config than `file`. `taken`: the daemon's; null: not known. */
 export function isAnother(taken: string | null, file: string): boolean {
   return taken !== null && realPathOf(taken) !== realPathOf(file)
 }
 
-/** What to do where a daemon runs with another config than `file`: stop it (null: it asks itself), or reload it. */
+/** What to do where a daemon runs with another config than `file`: stop or reload it. Null: the daemon itself asks. */
 export function otherConfigRemedy(
   daemon: {
     pid?: number | null

@@ -15,7 +15,7 @@ export function configExample(): string {
   return configText({}, './config.schema.json')
 }
 
-/** The example with these keys set to these values. `schemaFile`: see `editorLine`. */
+/** The example with the values of `given`. `schemaFile`: see `editorLine`. */
 export function configText(given: object, schemaFile: string): string {
   const lines = [editorLine(schemaFile), ...comment(HEADER, ''), ...sectionLines(configSchema, '', given)]
   return `${lines.join('\n')}\n`

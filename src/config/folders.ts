@@ -12,7 +12,7 @@ export interface NamedPath {
   path: string
 }
 
-/** A mistake for each two folders or albums of which one is or holds the other. It names the later one. */
+/** A mistake for each folder or album that is, holds or lies in an earlier one of the list. */
 export function overlaps(paths: readonly NamedPath[], separator: string = sep): Mistake[] {
   return paths.flatMap(({ at, path }, index) => {
     for (const earlier of paths.slice(0, index)) {
@@ -24,7 +24,7 @@ export function overlaps(paths: readonly NamedPath[], separator: string = sep): 
   })
 }
 
-/** A mistake for each folder that holds the state folder. */
+/** A mistake for each folder in which the state folder lies. */
 export function holders(stateDir: string, folders: readonly NamedPath[]): Mistake[] {
   const message = `holds state_dir (${stateDir}); name one outside of it`
   return folders.flatMap(({ at, path }) => {
@@ -46,7 +46,7 @@ export interface FolderProblem extends Problem {
   folder: string
 }
 
-/** Whether the mirrors' folders exist and can be read, with links followed, and whether any overlap or hold state_dir. */
+/** The mirrors whose folder is missing, can't be read, overlaps another or holds state_dir. Links are followed. */
 export function checkFolders(config: Pick<Config, 'mirrors' | 'state_dir'>): FolderProblem[] {
   const real: NamedPath[] = []
   const missing = config.mirrors.flatMap(({ folder }, index) => {
@@ -74,7 +74,7 @@ function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null
   try {
     if (!statSync(folder).isDirectory())
       return { code: 'FOLDER_MISSING', message: inWords(because('root_not_a_folder', { folder })) }
-    // To open and to look at an entry need different rights. access(2) checks the real user's.
+    // Opening a folder and looking at its entries need different rights. access(2) would check the real user's.
     opendirSync(folder).closeSync()
     lstatSync(`${folder}/.`)
     return null

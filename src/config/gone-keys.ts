@@ -1,6 +1,6 @@
 import { type Mistake, valueAt } from './wording.ts'
 
-/** Keys that earlier versions had, and what is so without them. A config that names one works all the same. */
+/** Keys that earlier versions had, and how albumd works without them. A config that still names one works. */
 export const GONE_KEYS: Readonly<Record<string, string>> = {
   'host.regroup': 'a picture that lies outside its album stays there until it changes',
   'deletions.albums': 'images are deleted one by one, and their album once it is empty',

@@ -20,10 +20,10 @@ export interface KeySource {
   host: Pick<Config['host'], 'api_key_file'> & Partial<Pick<Config['host'], 'key_beside'>>
 }
 
-/** What a person can do when the host refuses the key, and nobody knows where the key came from. */
+/** What a person can do about a refused key when nobody knows where it came from. */
 export const KEY_REMEDY = 'check host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
 
-/** What to do when the host refuses the key, with where it comes from. `env`: null when another process works with it. */
+/** What a person can do about a refused key. Names its source. `env`: null when another process has the key. */
 export function keyRemedy(config: KeySource, env: NodeJS.ProcessEnv | null): string {
   const found = keyFileOf(config, env ?? {})
   if (!found) return env?.ALBUMD_API_KEY ? 'check $ALBUMD_API_KEY' : KEY_REMEDY
@@ -60,7 +60,7 @@ const KEY_FILES = {
   beside: 'the file beside the config',
 }
 
-/** systemd makes the file of a credential from a file that only its unit names. */
+/** The source of a key as people know it. A systemd credential has a file that only systemd makes. */
 function namedBy({ file, kind }: KeyFile): string {
   return kind === 'credential' ? KEY_FILES[kind] : `${KEY_FILES[kind]} (${file})`
 }
@@ -100,7 +100,7 @@ function readKeyFile({ file, kind }: KeyFile): ApiKey {
   }
 }
 
-/** The warning when other users may read a secret. Windows has no such bits, and Node shows them all as set there. */
+/** The warning when other users may read a secret. None on Windows, which lacks these bits, and where Node shows all as set. */
 function warningOf(mode: number, source: string, file: string, secret: string): SecretWarning | null {
   if (process.platform === 'win32' || (mode & 0o044) === 0) return null
   return {
@@ -136,8 +136,8 @@ export interface StoreAccess {
   warning: SecretWarning | null
 }
 
-/** How account.shared is reached, or null. The password: from account.shared_password_file or the systemd credential
- * "shared-password". Throws ConfigError, which does not show it. */
+/** How the store of account.shared is reached. Null: the config names none. The password comes from account.shared_password_file
+ * or the systemd credential "shared-password". Throws ConfigError, which does not show it. */
 export function readStoreAccess({ account }: StoreSource, env: NodeJS.ProcessEnv): StoreAccess | null {
   if (account.shared === undefined) return null
   const found = readPassword(account.shared_password_file, env)
@@ -163,7 +163,7 @@ function readPassword(
   return { password, warning: warningOf(mode, source, file, 'the password') }
 }
 
-/** The refusal of the file of a secret. The path is shown when a file is there: any other path may be the secret itself. */
+/** The refusal of a secret's file. The path is shown only when a file is there: any other path may be the secret itself. */
 function refusalOfFile(file: string, source: string, message: string): ConfigError {
   return refusal(source, existsSync(file) ? `${file} ${message}` : message)
 }

@@ -15,7 +15,7 @@ export function loadConfig(file: string, env: NodeJS.ProcessEnv): Config {
   return parseConfig(readConfigText(file), { file, env })
 }
 
-/** The config in `text`, checked and completed, relative to `around.file`. Throws ConfigError with all mistakes. No I/O. */
+/** The config in `text`, checked and completed, relative to `around.file`. Does no I/O. Throws ConfigError with all mistakes. */
 export function parseConfig(text: string, around: Surroundings): Config {
   const { file } = around
   const { value, faults, locate } = readYaml(text)
@@ -46,7 +46,7 @@ function byPosition(one: Problem, other: Problem): number {
 }
 
 function complete(written: WrittenConfig, around: Surroundings): Omit<Config, 'gone'> {
-  // No path is null here: the cross-checks have refused every path that can't be resolved.
+  // No path is null here, because the cross-checks have refused those that can't be resolved.
   const absolute = (path: string) => resolvePath(path, around) ?? path
   const { host, account, mirrors, picgo_server, state_dir } = written
   return {
@@ -75,7 +75,7 @@ function complete(written: WrittenConfig, around: Surroundings): Omit<Config, 'g
   }
 }
 
-/** Mistakes that concern several keys, by their values as written, so that one in a single key hides none. */
+/** Mistakes that concern several keys. The values are taken as written, so that a mistake in a single key hides none of these. */
 function crossChecks(config: unknown, around: Surroundings): Mistake[] {
   return [
     ...tooManyRequests(config),

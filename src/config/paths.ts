@@ -15,10 +15,10 @@ export function resolvePath(path: string, { file, env }: Surroundings): string |
   return env.HOME ? resolve(env.HOME, path.slice(2)) : null
 }
 
-/** Where the state is without a state_dir: in $STATE_DIRECTORY (systemd's), in /var/lib/albumd for a config in
- * /etc/albumd, below it for one in /etc/albumd/NAME, else in the user's home. Null without $HOME. */
+/** The state folder when the config names none: $STATE_DIRECTORY (systemd's), /var/lib/albumd for a config in /etc/albumd, a
+ * folder in it for a config in /etc/albumd/NAME, else a folder in the user's home. Null without $HOME. */
 export function defaultStateDir({ file, env }: Surroundings): string | null {
-  // systemd separates several folders by colons. The first folder is the unit's own.
+  // systemd separates several folders by colons. The unit's own folder is the first.
   const given = env.STATE_DIRECTORY?.split(':')[0]
   if (given) return resolve(given)
   const folder = dirname(resolve(file))
@@ -28,7 +28,7 @@ export function defaultStateDir({ file, env }: Surroundings): string | null {
   return home && join(home, 'albumd')
 }
 
-/** The path of the key's file beside a config. `init` writes the key there, and the units' systemd reads it there. */
+/** The path of the key's file beside a config. `init` writes the key there, and systemd reads it there for the unit. */
 export function keyFileBeside(file: string): string {
   const name = basename(file) === 'config.yaml' ? 'api-key' : `${basename(file)}.api-key`
   return join(dirname(resolve(file)), name)
@@ -40,7 +40,7 @@ export function xdgFolder(set: string | undefined, below: string, env: NodeJS.Pr
   return env.HOME ? resolve(env.HOME, below) : null
 }
 
-/** The real path of what may not exist yet. A link is followed without its target, so a mount changes no name. */
+/** The real path of a path that may not exist yet. A link to a missing target is followed, so that a mount changes no name. */
 export function realPathOf(path: string): string {
   try {
     return realpathSync(path)
@@ -60,7 +60,7 @@ function endOfLink(path: string): string | null {
   }
 }
 
-/** Reads a small file and its mode, at most `most` + 1 bytes, as a device has no end. `missing`: words for no file. */
+/** Reads a small file and its mode: at most `most` + 1 bytes, because a device has no end. `missing`: the words for no file. */
 export function readBounded(
   file: string,
   most: number,
@@ -73,7 +73,7 @@ export function readBounded(
     const { mode } = fstatSync(descriptor)
     const bytes = Buffer.alloc(most + 1)
     let filled = 0
-    // A pipe may give fewer bytes than were asked for.
+    // A read from a pipe may give fewer bytes than were asked for.
     for (let count = -1; count !== 0 && filled < bytes.length; filled += count)
       count = readSync(descriptor, bytes, filled, bytes.length - filled, null)
     return { bytes: bytes.subarray(0, filled), mode }
@@ -84,7 +84,7 @@ export function readBounded(
   }
 }
 
-/** What a person reads when a file can't be read. `code`: the system's. `missing`: the words for none. */
+/** The words for a file that can't be read. `code`: the system's. `missing`: the words for no file. */
 export function unreadable(code: string | undefined, missing = 'is not there'): string {
   if (code === 'ENOENT') return missing
   if (code === 'EISDIR') return 'is a folder; name the file in it'

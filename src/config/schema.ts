@@ -28,7 +28,7 @@ const mirror = value.section({
     }),
   ignore: z
     .array(
-      // A longer pattern leaves nothing out (`local/ignore-rules.ts`).
+      // A longer pattern would leave nothing out (`local/ignore-rules.ts`).
       value
         .text('a pattern such as "*.tmp"')
         .max(4096, { error: 'must be a pattern of at most 4096 characters' }),
@@ -284,6 +284,6 @@ export interface Config extends Omit<WrittenConfig, 'host' | 'account' | 'state_
   host: WrittenConfig['host'] & { site_url: string; key_beside: string }
   account: WrittenConfig['account'] & { machine: string }
   state_dir: string
-  /** A line for each key that the file names and that is gone. */
+  /** A line for each key in the file that this version does not have any more. */
   gone: readonly string[]
 }

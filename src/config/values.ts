@@ -33,7 +33,7 @@ export function wholeNumber(least: number, most: number) {
   return z.int({ error }).min(least, { error }).max(most, { error })
 }
 
-/** A number from 1; Infinity for "unlimited". */
+/** A number from 1. "unlimited" becomes Infinity. */
 export function countOrUnlimited(most: number) {
   const error = `must be a whole number from 1 to ${most}, or "unlimited"`
   const infinite = z.literal('unlimited').transform(() => Number.POSITIVE_INFINITY)
@@ -44,9 +44,8 @@ export function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, { error: `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}` })
 }
 
-/** A value with a spelling of its own. `read` returns undefined when the text is spelt otherwise. A bare number is given to
- * `read` as text, so that a number without its unit is refused with the same words. `pattern`: the spelling for the JSON
- * Schema. */
+/** A value with a spelling of its own. `read` returns undefined for a text in another spelling. A bare number is passed to `read`
+ * as text, so that a number without its unit is refused with the same words. `pattern`: the spelling for the JSON Schema. */
 function spelt<T>(what: string, read: (text: string) => T | undefined, pattern?: RegExp) {
   const error = `must be ${what}`
   const written = z.union([z.string(), z.number()], { error })
@@ -61,7 +60,7 @@ function spelt<T>(what: string, read: (text: string) => T | undefined, pattern?:
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w)\s*)+$/
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS }
 
-/** Milliseconds, such as 5,400,000 for "1h30m". Null when the text is no duration. A zero needs no unit. */
+/** Milliseconds: 5,400,000 for "1h30m". Null when the text is no duration. A zero needs no unit. */
 export function parseDuration(written: string): number | null {
   if (written === '0') return 0
   if (!DURATION.test(written)) return null
@@ -126,10 +125,10 @@ export const scheduleOrOff = spelt(
   written => (written === 'off' ? null : comes(written) ? written : undefined),
 )
 
-/** Whether a cron expression names a day that exists. node-cron accepts the 30th of February, and fails at the next time. */
+/** Whether a cron expression names a day that exists. node-cron accepts the 30th of February, and fails later. */
 function comes(written: string): boolean {
   if (!isCron(written)) return false
-  // With `*` for the day of the month, a day exists in every month.
+  // Every month has a day when the day of the month is `*`.
   if (written.trim().split(/\s+/).at(-3) === '*') return true
   const task = createTask(written, () => {})
   try {

@@ -12,7 +12,7 @@ export function mistakesOf(issue: z.core.$ZodIssue, root: z.ZodType, config: unk
     return issue.keys.map(key => ({ path: [...issue.path, key], message: unknownKey(key, issue.path, root) }))
   const secret = schemaAt(root, issue.path)?.meta()?.secret === true
   const found = valueAt(config, issue.path)
-  // When the whole config is one word, somebody may have passed the file of the API key, so the word is not shown.
+  // When the whole config is one word, it may be the API key, from a file that was passed by mistake. So it is not shown.
   const silent = found !== undefined && (secret || issue.path.length === 0)
   return [{ path: issue.path, message: silent ? issue.message : `${stateOf(found)}, ${issue.message}` }]
 }

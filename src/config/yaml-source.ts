@@ -23,11 +23,11 @@ export interface YamlFault extends Position {
 export function readYaml(text: string): YamlSource {
   const { stackTraceLimit } = Error
   try {
-    // The parser makes an error for each broken line. With their stacks, a long text would take a second.
+    // The parser makes an error for each broken line. With stacks, these take a second for a long text.
     Error.stackTraceLimit = 0
     return readDocument(text)
   } catch (error) {
-    // The parser calls itself for each level, and for a text that is crafted for it until the stack is full.
+    // The parser calls itself for each level. A text that is made for it fills the stack.
     if (!(error instanceof RangeError)) throw error
     const start = { line: 1, column: 1 }
     return { value: null, faults: [{ ...start, message: TOO_DEEP }], locate: () => start }
@@ -44,7 +44,7 @@ function readDocument(text: string): YamlSource {
     schema: 'core',
     stringKeys: true,
     resolveKnownTags: false,
-    // The parser would compare each key with all keys before it, which takes seconds for thousands of keys.
+    // The parser's check compares each key with all before it, which takes seconds for thousands of keys.
     uniqueKeys: false,
   })
   const positionOf = (offset: number): Position => {
@@ -87,7 +87,7 @@ function wordingOf({ code, message }: YAMLError): string {
   return WORDINGS[code] ?? `not valid YAML: ${visible(message.split(': ', 1)[0]!)}`
 }
 
-/** The most faults that are told. A text in which every line is broken has tens of thousands of faults. */
+/** The most faults that are told. A text in which every line is broken has tens of thousands. */
 const MOST_FAULTS = 100
 
 /** The first error of each line, because one mistake may cause several errors. */
@@ -124,7 +124,7 @@ function repeatedKeys(document: Document.Parsed): number[] {
   return again
 }
 
-/** Adds a fault and returns null when aliases of aliases would make the value too large. */
+/** The value of a document. Where aliases of aliases would make it too large, adds a fault and returns null. */
 function toValue(document: Document.Parsed, faults: YamlFault[]): unknown {
   visit(document, {
     Pair(_, pair) {
@@ -142,7 +142,7 @@ function toValue(document: Document.Parsed, faults: YamlFault[]): unknown {
 
 type Pairs = Map<unknown, { key: ParsedNode; value: ParsedNode | null }>
 
-/** Returns a function that gives a mapping's pairs by their keys. It keeps them, for a config may have a mistake in each key. */
+/** Returns a function that returns a mapping's pairs by their keys, and keeps them: each key may have a mistake. */
 function keptPairs(): (mapping: YAMLMap.Parsed) => Pairs {
   const kept = new WeakMap<YAMLMap.Parsed, Pairs>()
   return mapping => {

@@ -8,7 +8,7 @@ export function asBody(value: unknown): Body {
   return value as Body
 }
 
-/** Null and "" count as missing (§4.1). */
+/** Whether a value counts as missing, as null and "" do (§4.1). */
 export function isMissing(value: unknown): value is undefined | null | '' {
   return value === undefined || value === null || value === ''
 }
@@ -19,7 +19,7 @@ export function requiredString(body: Body, field: string, missing: Reason): stri
   return value
 }
 
-/** A field that must be a name of 1 to `max` characters (code points, §8). `codes`: the reasons for which it is refused. */
+/** A name of 1 to `max` characters (code points, §8). `codes`: the reasons with which any other value is refused. */
 export function requiredName(
   body: Body,
   field: string,

@@ -4,11 +4,11 @@ import type { Plan } from '../protocol/limits.ts'
 
 /** How the host behaves where the specification says two things, and amounts that it does not name. */
 const HABITS = {
-  /** §4.2: declared dimensions are those stored, or those of a JPEG turned by its EXIF orientation. */
+  /** §4.2: which dimensions a client declares: those stored, or those of a JPEG after its EXIF orientation. */
   dimensions: 'stored' as 'stored' | 'turned',
   /** §4.6: whether two albums in one place may bear one name. */
   albumNames: 'repeatable' as 'repeatable' | 'unique',
-  /** §4.1.5: uploads under way, of one account. */
+  /** §4.1.5: the most uploads under way of one account. */
   openUploadsMax: 64,
   openUploadsInAllMax: 256,
   depthMax: 10,
@@ -54,7 +54,7 @@ const CODES = {
 
 export type Failing = keyof typeof CODES
 
-/** What the host decides where the specification leaves it open. Tests start the host with other values. */
+/** What the host decides where the specification leaves it open. Tests also start hosts with other decisions. */
 export type Readings = Readonly<typeof HABITS> & Readonly<Record<Failing, ErrorCode>>
 
 export const OWN_READINGS: Readings = { ...HABITS, ...CODES }

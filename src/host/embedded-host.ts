@@ -38,10 +38,10 @@ export interface RunningHost {
   close(): Promise<void>
 }
 
-/** A request's headers must arrive within so many milliseconds. */
+/** Within how many milliseconds a request's headers must arrive. */
 const HEADERS_MAX = 10_000
 
-/** A request with its body must arrive within a credential's life plus this many milliseconds. */
+/** Within how many milliseconds a request with its body must arrive, in addition to a credential's life. */
 const REQUEST_MARGIN = 30_000
 
 function unlessThere(error: NodeJS.ErrnoException): void {
@@ -83,13 +83,13 @@ export async function startHost(options: HostOptions): Promise<RunningHost> {
   }
 }
 
-/** A connection is closed when no byte has passed for so many milliseconds. */
+/** After how many milliseconds without a byte a connection is closed. */
 const SILENCE_MAX = 60_000
 
-/** How long an idle connection stays open, in ms. Clients close sooner, so none sends into one that is just closing. */
+/** How long an idle connection stays open, in ms. Clients close theirs sooner, so none sends into a closing one. */
 const IDLE_MAX = 30_000
 
-/** When the host closes, requests under way get this many milliseconds to end. */
+/** How many milliseconds requests under way get to end when the host closes. */
 const GRACE = 500
 
 /** Milliseconds in which a request's headers, and the whole request, must arrive. */
@@ -102,10 +102,10 @@ export function createServer(certificate: Certificate | null, patience: Patience
   const options = {
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
-    // Node checks its timeouts only so often: by default every 30 seconds, too seldom for one of 10.
+    // How often Node checks its timeouts. By default it checks every 30 seconds, which is too seldom for a timeout of 10.
     connectionsCheckingInterval: Math.ceil(patience.headers / 10),
     keepAliveTimeout: IDLE_MAX,
-    // By default, Node answers a request without a Host header with an empty body. §1 wants a body in every failure.
+    // By default, Node answers a request without a Host header with an empty body. §1 wants a body with every failure.
     requireHostHeader: false,
   }
   const server = certificate ? createTlsServer({ ...options, ...certificate }) : createPlainServer(options)

@@ -13,7 +13,7 @@ import { openIssuing, readPresignOrder, readUploadOrder } from './upload-order.t
 
 export type HostService = ReturnType<typeof openHostService>
 
-/** The image host without HTTP: §4 as calls that throw Refusal. `admit`, or `admitUpload` for step 2, comes first. */
+/** The image host without HTTP: the calls of §4, which throw Refusal. Call `admit` first, for step 2 `admitUpload`. */
 export function openHostService(ports: HostPorts, apiKeys: readonly string[], settings: HostSettings) {
   const stores = openStores(ports, apiKeys, settings)
   const { db, pictures, accounts, albums, images } = stores
@@ -31,7 +31,7 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     identify: accounts.identify,
     admit: admission.admit,
 
-    /** Admits step 2, which has no key: the token names credential and account, for whose rate it counts. */
+    /** Admits step 2, which has no key. The token names the credential and so the account, whose rate the request counts for. */
     admitUpload(token: string) {
       const credential = node.credentialOf(token)
       return { credential, rate: admission.count(credential.account, 'send') }
@@ -77,8 +77,8 @@ function createAlbum({ albums, settings }: Stores, account: Account, body: Body)
   return albums.make(parent, name)
 }
 
-/** The row of each account's default album, if the settings name one. Missing ones are made; of equal names the oldest
- * counts. */
+/** The row of each account's default album, if the settings name one. A missing album is made. Of albums with equal names the
+ * oldest counts. */
 function defaultAlbums({ accounts, albums, settings }: Stores): Map<number, number> {
   const { defaultAlbum } = settings
   if (defaultAlbum === null) return new Map()
@@ -122,7 +122,7 @@ function openAdmission({ accounts, settings, clock }: Stores) {
 
 const SECOND = 1000
 
-/** The rate of §8 over a strict sliding second; a refused request is not counted. `now`: monotonic milliseconds. */
+/** The rate of §8, over any second. A refused request does not count. `now`: monotonic milliseconds. */
 export class RateWindow {
   readonly #limit: number
   #admitted: number[] = []
@@ -161,8 +161,8 @@ async function deleteResource(stores: Stores, account: Account, query: DeletionQ
   throw new Refusal('noParam', 'One of img and album is required.')
 }
 
-/** Deletes the row, then the bytes, in one turn; when these can't be removed the row comes back, so that a listed image
- * has its bytes. After a kill in between, the next start removes them. */
+/** Deletes the row and then the bytes, in one turn. When the bytes can't be removed, the row comes back, so that a listed image
+ * has its bytes. After a kill in between, the next start removes the bytes. */
 function deleteImage({ db, images, pictures }: Stores, account: Account, id: string): Deleted {
   const image = images.byId(id)
   if (!image) throw new Refusal('NOT_FOUND', 'There is no such image.')
@@ -190,7 +190,7 @@ async function deleteAlbum(stores: Stores, account: Account, id: string): Promis
   return { albums: removed.albums, images: removed.files.length }
 }
 
-/** After this many files, other requests get a turn of the event loop. */
+/** After this many files, the event loop turns for other requests. */
 const BATCH = 50
 
 /** Removes files that no row names any more. When a file can't be removed, the next start removes it. */

@@ -51,7 +51,7 @@ function albumRecord(album: CountedAlbum): AlbumRecord {
   return { ...createdAlbumRecord(album), image_count, sub_count }
 }
 
-/** §2 wants pixels also where they are not known, as of an SVG without a size: 1. */
+/** §2 wants pixels also where they are not known, as of an SVG without a size. They are 1 then. */
 export function imageRecord(image: ListedRow): ImageRecord {
   const { id, name, size, width, height, created_at } = image
   const time = timestamp(created_at)
@@ -67,12 +67,12 @@ function timestamp(ms: number): string {
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 
-/** A size for people (§2). An example: 349915 is "349.9 KB". */
+/** A size for people (§2), such as "349.9 KB" for 349915. */
 export function humanSize(bytes: number, step = 1000): string {
   if (bytes < step) return `${bytes} B`
   let value = bytes
   let unit = 0
-  // The next unit is taken from 999.95 on, because 999.95 would be shown as 1000.0.
+  // From 999.95 on the next unit is used, because 999.95 would be shown as 1000.0.
   while (value >= step - 0.05 && unit < UNITS.length - 1) {
     value /= step
     unit += 1

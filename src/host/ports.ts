@@ -15,7 +15,7 @@ export type Random = (bytes: number) => Buffer
 /** Reads a picture's format and dimensions from its bytes. Null: the bytes are no picture of §4.3's formats. */
 export type ReadPicture = (source: ByteSource) => Promise<Picture | null>
 
-/** Stores the bytes of images. `file`: a name that the store has given, never a client's. */
+/** Stores the bytes of images. `file`: a name that the store has given, never one of a client. */
 export interface PictureStore {
   /** Begins to store a picture. Nobody can read the picture before `keep` was called. */
   begin(): Promise<Draft>

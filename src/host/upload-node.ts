@@ -7,7 +7,7 @@ import type { Draft } from './ports.ts'
 import { Refusal } from './refusal.ts'
 import type { Stores } from './stores.ts'
 
-/** §4.1.5: bytes that stay free on the disk. */
+/** §4.1.5: how many bytes stay free on the disk. */
 const DISK_RESERVE = 64 * 2 ** 20
 
 export type UploadNode = ReturnType<typeof openUploadNode>
@@ -42,7 +42,7 @@ export function openUploadNode(stores: Stores) {
     }
   }
 
-  /** The picture with the dimensions that are compared and listed; if the readings say so, those after EXIF turned it. */
+  /** The picture with the dimensions that are compared and listed. If the readings say so, EXIF has turned them. */
   async function pictureOf(draft: Draft): Promise<Picture | null> {
     const picture = await readPicture(draft)
     if (!picture?.turned || settings.readings.dimensions === 'stored') return picture
@@ -51,7 +51,7 @@ export function openUploadNode(stores: Stores) {
 
   function record(credential: CredentialRow, picture: Picture | null, sha256: string, file: string): void {
     const now = clock.wall()
-    // Meanwhile another upload may have used the credential, or somebody deleted the album.
+    // Since the upload began, another one may have used the credential, or somebody may have deleted the album.
     if (!credentials.spend(credential, now)) throw spentCredential()
     if (!albums.exists(credential.album)) throw new Refusal('lostAlbum', 'The album is gone.')
     images.insert({
@@ -79,9 +79,7 @@ export function openUploadNode(stores: Stores) {
       throw new Refusal('unknownCredential', 'There is no such upload address.')
     },
 
-    /**
-     * Resolves to the image's id once it would survive a power cut. A refused upload reads no further and leaves nothing.
-     */
+    /** Stores a picture. Resolves to the image's id once the image would survive a power cut. A refused upload leaves nothing. */
     async send(credential: CredentialRow, chunks: AsyncIterable<Uint8Array>): Promise<string> {
       if (credential.state !== 'open' || credential.expires_at <= clock.wall()) throw spentCredential()
       refuseWithoutRoom(credential.account, credential.size)
@@ -128,7 +126,7 @@ function asNodeTrouble(error: unknown): unknown {
   return DISK_CODES.has(code) ? new Refusal('nodeFailure', 'The picture cannot be stored now.') : error
 }
 
-/** §4.2: refuses what is no picture, and other dimensions than declared. */
+/** §4.2: refuses a file that is no picture, or that has other dimensions than declared. */
 function checkDimensions(picture: Picture | null, { width, height }: Size): void {
   if (picture === null)
     throw new Refusal('UNREADABLE_DIMENSION', 'The file is no picture of a supported format.')

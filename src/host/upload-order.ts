@@ -32,7 +32,7 @@ export function readUploadOrder(body: Body): UploadOrder {
   const skips = flag(body, 'skip_dimension_check')
   const isExempt = exemptFromDimensions(file.mime)
   const given = readDimensions(body, !skips && !isExempt)
-  // Clients that can't read a TIFF declare 200 × 200 of it.
+  // For a TIFF no declared dimensions count: clients that can't read one declare 200 × 200.
   const declared = isExempt ? NONE : given
   return { ...file, ...declared, compares: skips ? 0 : 1, albumId: optionalString(body, 'album_id') }
 }
@@ -73,7 +73,7 @@ function readDimensions(body: Body, required: boolean): Pick<UploadOrder, 'width
   return width === null || height === null ? NONE : { width, height }
 }
 
-/** Step 1 of an upload (§4.1, §4.3): checks account and plan, and issues a credential. `defaultAlbum`: of unnamed ones. */
+/** Step 1 (§4.1, §4.3): checks account and plan, and issues a credential. `defaultAlbum`: for orders without album. */
 export function openIssuing(
   { db, albums, images, credentials, settings, clock, random }: Stores,
   node: UploadNode,
@@ -99,7 +99,7 @@ export function openIssuing(
   function refuseOverQuota(account: Account, now: number): void {
     if (credentials.usedOn(account.id, now) < settings.dailyQuota) return
     const message = `The day's ${settings.dailyQuota} images are used up.`
-    // With a quota of 0, no later day allows an upload either, so the client is told no time.
+    // With a quota of 0, no later day allows an upload, so the client is told no time.
     const retryAfterMs = settings.dailyQuota > 0 ? credentials.nextDay(now) - now : null
     throw new Refusal('DAILY_LIMIT_REACHED', message, { retryAfterMs })
   }

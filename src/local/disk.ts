@@ -31,13 +31,13 @@ export interface Disk {
 }
 
 export interface DiskEntry {
-  /** A byte that is not UTF-8 is written as \xNN. Somebody may also have typed this; then `validUtf8` is true. */
+  /** The name. A byte that is not UTF-8 is written as \xNN. Where somebody typed such characters, `validUtf8` is true. */
   name: string
   validUtf8: boolean
   kind: 'file' | 'folder' | 'link' | 'special'
 }
 
-/** What changes when a file is written or replaced. In microseconds, which a JavaScript number counts exactly. */
+/** What changes when a file is written or replaced. Times are in microseconds, which a JavaScript number counts exactly. */
 export interface FileStamp {
   size: number
   mtime: number
@@ -45,7 +45,7 @@ export interface FileStamp {
   ino: number
 }
 
-/** What tells a folder from another one in its place. */
+/** What distinguishes a folder from another one at the same path. */
 export interface Identity {
   dev: number
   ino: number
@@ -61,7 +61,7 @@ export interface DiskStat extends FileStamp, Identity {
  * seconds. Another 0.1 seconds are added, because a kernel may stamp a file with the time of its last timer tick. */
 export const STAMP_GRAIN = 2_100_000
 
-/** As `STAMP_GRAIN`, for finer timestamps: five times the longest tick of a kernel's timer. */
+/** Like `STAMP_GRAIN`, for finer timestamps: five times the longest tick of a kernel's timer. */
 const TICK_GRAIN = 50_000
 
 /** Whether a file system stamps in whole seconds, as this timestamp shows. */
@@ -69,12 +69,12 @@ export function isCoarse(stamp: number): boolean {
   return stamp % 1_000_000 === 0
 }
 
-/** By how many microseconds a timestamp of this file system may be earlier than the change that it tells of. */
+/** By how many microseconds a timestamp of this file system may be earlier than its change. */
 function grainOf(stamp: number): number {
   return isCoarse(stamp) ? STAMP_GRAIN : TICK_GRAIN
 }
 
-/** Whether a file that was read at `readAt` may have been edited since and still be stamped `stamp` (microseconds). */
+/** Whether a file read at `readAt` may have been edited since without a change of `stamp`. Both in microseconds. */
 export function mayHideEdit(stamp: number, readAt: number): boolean {
   return readAt < stamp + grainOf(stamp)
 }
@@ -85,8 +85,8 @@ const TEXT_MAX = 2 ** 20
 /** Node puts this character in the place of bytes that are not UTF-8. But a valid name may also contain this character. */
 const REPLACEMENT = '\u{FFFD}'
 
-/** The list of mounts is read again after so many milliseconds at the earliest, because `isRemote` is asked for each picture
- * that was just written. Mounts change seldom, and reading their list takes long on machines with containers. */
+/** For how many milliseconds the list of mounts is kept. `isRemote` is asked for each picture that was just written, and reading
+ * the list takes long on machines with containers. */
 const REMEMBERED_MS = 1000
 let mounts: readonly Mount[] = []
 let mountsReadAt = Number.NEGATIVE_INFINITY
@@ -161,7 +161,7 @@ function readWhole(file: number, path: string): string {
     read = readSync(file, bytes, length, bytes.length - length, null)
   if (length > TEXT_MAX) throw diskError('EFBIG', 'larger than 1 MiB', path)
   const text = bytes.subarray(0, length)
-  // Rules in another encoding would be misread, and what they should hide be uploaded. A zero byte means UTF-16.
+  // Rules in another encoding would be misread, and pictures that they hide be uploaded. A zero byte shows UTF-16.
   if (!isUtf8(text) || text.includes(0)) throw diskError('EILSEQ', 'not UTF-8 text', path)
   return text.toString()
 }
@@ -180,7 +180,7 @@ export function statOf(stats: Stats): DiskStat {
     ctime: microseconds(stats.ctimeMs),
     birthtime: microseconds(stats.birthtimeMs),
     dev: stats.dev,
-    // Of inode numbers of 64 bits the lower 53 are used, which a JavaScript number holds exactly.
+    // Keeps the lower 53 bits of an inode number, which a JavaScript number holds exactly.
     ino: Number.isSafeInteger(stats.ino) ? stats.ino : stats.ino % 2 ** 53,
   }
 }

@@ -11,7 +11,7 @@ export class EventQueue {
     if (this.#heardThisTurn++ === 0) setImmediate(() => this.#endTurn())
   }
 
-  /** Calls `lost` each time when events may have been lost, until what it returns is called. */
+  /** Calls `lost` each time when events may have been lost. Returns a function that ends this. */
   onLost(lost: () => void): () => void {
     this.#listeners.add(lost)
     return () => this.#listeners.delete(lost)
@@ -24,7 +24,7 @@ export class EventQueue {
   }
 }
 
-/** After so many events in one turn others may be lost: half of the queue, because events of ended watches are not counted. */
+/** How many events in one turn mean that others may be lost: half of the queue, because those of ended watches do not count. */
 function eventsNearOverflow(): number {
   try {
     return Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8')) / 2

@@ -7,14 +7,13 @@ import { because, type Reason } from '../words/reasons.ts'
 import type { EventQueue } from './event-queue.ts'
 
 export interface FolderWatcherOptions {
-  /** The queue of the process. */
   queue: EventQueue
   /** A folder needs a look. This is called for each event, at once, so a burst of events calls it thousands of times. */
   onStale(folder: string): void
-  /** A folder can't be watched; `lost` names the folder. A limit of the system is reported only once for each call of
-   * `watch`, however many folders can't be watched because of the limit. After WATCH_OVERFLOW every folder needs a look. */
+  /** Called when a folder can't be watched; `lost()` returns the folder. A limit of the system is reported once for each call of
+   * `watch`, however many folders it concerns. After WATCH_OVERFLOW every folder needs a look. */
   onLost(loss: WatchLoss): void
-  /** Called before watches are opened: no event tells of a mount, so whoever notices mounts must know them now. */
+  /** Called before watches are opened. Whoever notices mounts must read their list now, because no event shows a mount. */
   beforeOpening?(): void
 }
 
@@ -34,7 +33,7 @@ export class FolderWatcher {
   readonly #due = new Set<string>()
   readonly #endHearing: () => void
   #isClosed = false
-  /** The system has refused a watch because of a limit. No further watch is opened until the next call of `watch`. */
+  /** Whether the system has refused a watch because of a limit. Then no watch is opened until the next call of `watch`. */
   #isFull = false
   #isRenewing = false
 
@@ -91,7 +90,7 @@ export class FolderWatcher {
     await Promise.all(this.#closing)
   }
 
-  /** Opens a watch, unless a limit of the system was met. After that the system would refuse each further watch too. */
+  /** Opens a watch, unless a limit of the system was met: the system would refuse it too. */
   async #openUnlessFull(folder: string): Promise<void> {
     if (this.#isClosed) return
     if (this.#isFull) this.#watches.set(folder, 'lost')
@@ -198,7 +197,7 @@ export class FolderWatcher {
   }
 }
 
-/** A folder and the folders above it, without the root. */
+/** A folder and the folders above it, except the root. */
 function lineOf(folder: string): string[] {
   const line = [folder]
   for (let at = folder.lastIndexOf('/'); at > 0; at = folder.lastIndexOf('/', at - 1))
@@ -230,7 +229,7 @@ export function lossOf(error: unknown, path: string): WatchLoss {
   }
 }
 
-/** EMFILE means no more files, or no more inotify instances. In the second case a file can still be opened. */
+/** Whether files can still be opened. If so, EMFILE means that there are no more inotify instances. */
 function mayOpenFiles(): boolean {
   try {
     closeSync(openSync(devNull, 'r'))
@@ -240,10 +239,10 @@ function mayOpenFiles(): boolean {
   }
 }
 
-/** So many items are worked on before the event loop turns: a few milliseconds of system calls. */
+/** How many items are worked on before the event loop turns: a few milliseconds of system calls. */
 const BATCH = 256
 
-/** Works on items in turn. After every `BATCH` the event loop turns. The first one is worked on at once. */
+/** Works on items one after the other, on the first at once. The event loop turns after every `BATCH`. */
 async function unhurried<T>(items: readonly T[], work: (item: T) => unknown): Promise<void> {
   for (const [at, item] of items.entries()) {
     if (at % BATCH === BATCH - 1) await turn()
@@ -259,7 +258,7 @@ export interface RootWatchOptions {
   onEvent(event: string, name: string | null): void
   /** The root, or a folder above it, has come, gone or been replaced. */
   onWay(): void
-  /** An event that tells nothing of the root. */
+  /** An event of a folder above that does not concern the root. */
   onElsewhere(): void
   onError(error: unknown): void
 }
@@ -270,7 +269,7 @@ export function openRootWatch(path: string, { onEvent, onWay, onElsewhere, onErr
   const way = watchWay(path, onWay, onElsewhere)
   const self = posix.normalize(path.replaceAll('\\', '/'))
   const handle = new Chokidar({
-    // As `cwd`, because chokidar turns backslashes into slashes in all other paths, also in those for `ignored`.
+    // The path is passed as `cwd`, because chokidar turns backslashes into slashes in all other paths, also in `ignored`.
     cwd: path,
     depth: 0,
     ignored: candidate => candidate !== self,
@@ -322,7 +321,7 @@ function watchWay(path: string, onWay: () => void, onElsewhere: () => void): FSW
   return handle ? [...handles, handle] : handles
 }
 
-/** Watches a folder from now on. Null: it is missing, as the watch above tells, or refused, as the root's own does. */
+/** Watches a folder from now on. Null: it is missing, as the watch above shows, or refused, as the root's own shows. */
 function watchNow(path: string, onEvent: RootWatchOptions['onEvent']): FSWatcher | null {
   try {
     const handle = watchFolder(path, onEvent)

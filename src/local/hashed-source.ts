@@ -5,7 +5,7 @@ import { type OpenFile, PictureFileError } from './open-file.ts'
 
 const CHUNK = 256 * 1024
 
-/** A file's bytes for a reader that goes forward. They are hashed on the way, what the reader passes over included, so that each
+/** A file's bytes for a reader that only goes forward. All bytes are hashed on the way, also those that the reader skips, so each
  * byte is read once. */
 export class HashedSource implements ByteSource {
   readonly size: number
@@ -43,13 +43,13 @@ export class HashedSource implements ByteSource {
   async #next(): Promise<void> {
     if (this.#cut?.aborted) throw new PictureFileError('CUT_OFF', because('file_cut_off'))
     this.#at += this.#chunk.length
-    // A reader may still hold the chunk before, so each is memory of its own.
+    // A reader may still hold the chunk before, so each chunk has memory of its own.
     this.#chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK, this.size - this.#at))
     this.#sum.update(await this.#file.fill(this.#chunk, this.#at))
   }
 }
 
-/** Reads the file again, chunk by chunk. The last one comes only after all have proved to have this hash. */
+/** Reads the file again, chunk by chunk. The last chunk comes only after all bytes have proved to have this hash. */
 export async function* provedChunks(file: OpenFile, size: number, hash: Buffer, changed: () => Error) {
   const sum = createHash('sha256')
   for (let at = 0; at < size; at += CHUNK) {

@@ -45,19 +45,19 @@ export function ignoreTextIn(disk: Disk, folder: string): string | null {
 export interface CompiledRules {
   /** Whether a rule hides the file or folder at `path`, a path below the root. No rule may hide a folder above the path. */
   hides(path: string, kind: 'file' | 'folder'): boolean
-  /** Two chains have the same fingerprint only when their texts are equal. */
+  /** A text that is the same only for chains with equal texts. */
   fingerprint: string
 }
 
-/** Upper and lower case differ, as with git on Linux. */
+/** Rules distinguish upper and lower case, as git does on Linux. */
 export const OPTIONS = { ignoreCase: false }
 
-/** Compiles rules as git reads them: the later one in the chain wins. One that can't be understood hides nothing. */
+/** Compiles rules as git reads them: the last rule that matches decides. A rule that can't be understood hides nothing. */
 export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
   const links = chain.map(compiled)
   const fingerprint = links.map(link => link.fingerprint).join()
   const patterns = links.flatMap(link => link.patterns ?? [])
-  // An object of the package `ignore` remembers all its answers, so each folder has a new one.
+  // Each folder has a new object, because one of the package `ignore` remembers all its answers.
   const rules = patterns.length > 0 ? ignore(OPTIONS).add(patterns) : null
   const hides: CompiledRules['hides'] = (path, kind) => {
     const system = systemPattern(path, kind)
@@ -69,7 +69,7 @@ export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
 
 const SYSTEM = 'system'
 
-/** The pattern that leaves out a folder of the system, or null. It comes before all other rules, so that they win over it. */
+/** The pattern that leaves out a folder of the system, or null. It comes first, so that all other rules win over it. */
 function systemPattern(path: string, kind: 'file' | 'folder'): string | null {
   const isSystem = kind === 'folder' && SYSTEM_FOLDERS.has(path.slice(path.lastIndexOf('/') + 1))
   return isSystem ? `/${literal(path)}/` : null
@@ -104,7 +104,7 @@ function compiled({ base, text }: IgnoreRules): Link {
   return link
 }
 
-/** A pattern as somebody wrote it, its line, and as `pattern` the same pattern relative to the root. */
+/** A pattern as somebody wrote it (`written`) and relative to the root (`pattern`). */
 interface WrittenPattern {
   written: string
   /** The number of the pattern's line; the first line is 1. */
@@ -141,7 +141,7 @@ function withoutSpaces(line: string): string {
   return line.slice(0, end)
 }
 
-/** No path is longer than this, so no pattern needs more characters. `ignore` takes minutes for a crafted line of a megabyte. */
+/** The longest pattern. No path is longer. `ignore` takes minutes for a crafted line of a megabyte. */
 const PATTERN_MOST = 4096
 
 /** Whether a pattern can be used. `ignore` makes a regular expression of a pattern when it first tests a text with it: one
@@ -161,7 +161,7 @@ function isUnderstood(pattern: string): boolean {
 /** A rule as written. `link`: 0 is the config, 1 the root's ignore file, and each deeper ignore file one more. */
 export type HidingRule = WrittenPattern & { link: number }
 
-/** The rule that hides a path, the last of the chain that matches; or null. 'system': no rule, but a folder of the system. */
+/** The rule that hides a path: the last that matches. Null: none does. 'system': a folder of the system, and no rule. */
 export function hidingRule(
   chain: readonly IgnoreRules[],
   path: string,

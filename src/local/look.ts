@@ -69,7 +69,7 @@ export interface FolderLook extends FolderContent {
   leftOut: LeftOut
   ignoreFile: IgnoreFile
   identity: Identity
-  /** Whether the folder is a mount point: by its parent's device, or by the system's list. Always false for the root. */
+  /** Whether the folder is a mount point: its parent has another device, or the system lists it. Always false for the root. */
   mount: boolean
 }
 
@@ -78,24 +78,24 @@ export interface FolderToLookAt {
   path: string
   /** The rules of the config and of the ignore files above the folder, the config's first. */
   rules: readonly IgnoreRules[]
-  /** The digest of the last look. While it is the same, so is the result. Null: the whole look is wanted. */
+  /** The digest of the last look. While it stays the same, the result is only that. Null: the whole look is wanted. */
   digest: string | null
 }
 
 export type FolderResult =
   | { path: string; kind: 'same' }
-  /** The digest is null when a file was just changed: a second edit could get the same timestamp, until `STAMP_GRAIN` later. */
+  /** The digest is null when a file was just changed, because for `STAMP_GRAIN` a second edit could get the same timestamp. */
   | { path: string; kind: 'different'; digest: string | null; look: FolderLook }
   /** The folder could not be read, or it was replaced during the look (code CHANGED). So nobody knows what it holds. */
   | { path: string; kind: 'unknown'; code: string; message: string }
 
-/** Looks at one folder. An error of the disk becomes a part of the result; one that is thrown is a bug. */
+/** Looks at one folder. An error of the disk is part of the result. An error that is thrown is a bug. */
 export function lookAtFolder(disk: Disk, root: string, folder: FolderToLookAt): FolderResult {
   const path = folder.path === '' ? root : `${root}/${folder.path}`
   try {
     for (let listing = 1; ; listing++) {
       const result = listed(disk, path, folder, listing === LISTINGS)
-      // What was looked at before may have vanished too: while a folder is emptied, its first pictures seem to be there.
+      // Lists again: while a folder is emptied, pictures that were looked at first may have vanished too.
       if (result) return result
     }
   } catch (error) {
@@ -118,7 +118,7 @@ const LISTINGS = 3
 
 const REPLACED = 'The folder was replaced while it was being looked at.'
 
-/** Null: an entry vanished before it was looked at. With `isLast`, it is just missing from the result. */
+/** Null: an entry vanished before it was looked at. With `isLast`, the result just lacks it. */
 function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolean): FolderResult | null {
   const began = disk.now()
   const identity = identityOf(disk.lstat(path))
@@ -150,7 +150,7 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
   return { path: folder.path, kind: 'different', digest: fresh ? null : digest, look }
 }
 
-/** Enters an entry into the list of `look` where it belongs. False: it has vanished since the folder was listed. */
+/** Enters an entry where it belongs in `look`. False: it has vanished since the folder was listed. */
 function enter(
   look: FolderLook,
   disk: Disk,
@@ -180,7 +180,7 @@ function enter(
 function enterPicture(look: FolderLook, disk: Disk, path: string, name: string): boolean {
   try {
     const { kind, size, mtime, ctime, ino } = disk.lstat(`${path}/${name}`)
-    // It was a file's in the listing. Until the next look, the picture must not count as missing.
+    // The listing showed a file. Until the next look the picture must not count as missing.
     if (kind !== 'file') look.aside.push(name)
     else if (size > 0) look.files.push({ name, size, mtime, ctime, ino })
     else {
@@ -212,12 +212,12 @@ function identityOf({ dev, ino, birthtime }: DiskStat): Identity {
   return { dev, ino, birthtime }
 }
 
-/** Null: no folder was ever seen there. */
+/** Whether two identities are of one folder. Null values: no folder was ever seen there. */
 export function isSameIdentity(one: Identity, other: { [Key in keyof Identity]: number | null }): boolean {
   return one.dev === other.dev && one.ino === other.ino && one.birthtime === other.birthtime
 }
 
-/** Whether a file was changed between two times. After `to` a wrong clock stamped it, and the next edit gets another time. */
+/** Whether a file was changed between two times. A stamp after `to` comes from a wrong clock, and the next edit changes it. */
 function isStampedWithin(from: number, to: number): (file: FileStamp) => boolean {
   return ({ mtime, ctime }) => (ctime > from && ctime < to) || (mtime > from && mtime < to)
 }
@@ -227,20 +227,20 @@ function byName(one: DiskEntry, other: DiskEntry): number {
   return one.name < other.name ? -1 : 1
 }
 
-/** The code and message of a disk error. Node's own codes (ERR_…) and errors without one are bugs: thrown again. */
+/** Code and message of a disk error. Throws errors without a code or with Node's own (ERR_…), which are bugs. */
 function asDiskError(error: unknown): { code: string; message: string } {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error
   return { code, message }
 }
 
-/** Bytes of a digest. Two digests of 16 bytes are never equal by chance, and they take half the room of a whole SHA-256. */
+/** The bytes of a digest. Two of 16 bytes are never equal by chance, and they take half the room of a whole SHA-256. */
 const BYTES = 16
 
-/** A digest of a look and its rules, without the device, which may change at a boot. The look's lists must be sorted. */
+/** A digest of a look and its rules. The device is left out, because it may change at a boot. The look's lists must be sorted. */
 export function digestOf(look: FolderLook, rules: string): string {
   const { files, identity, ...rest } = look
-  // The end of the JSON can be recognized. Numbers as text would take longer than the hash.
+  // The JSON text is followed by the numbers in binary, because numbers as text would take longer than the hash.
   const text = JSON.stringify([rules, identity.ino, identity.birthtime, rest, files.map(file => file.name)])
   const numbers = new Float64Array(files.length * 4)
   let at = 0

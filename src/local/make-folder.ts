@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { toDisk } from './to-disk.ts'
 
-/** Makes a folder, and those above it, so that a power cut does not take them. `mode`: of all. Throws Node's error. Node's
- * recursive mkdir never returns where ENOENT comes for a folder whose parent exists, as in /proc. */
+/** Makes a folder and those above it, and syncs them. `mode`: of each. Throws Node's error. Node's recursive mkdir is not used:
+ * it never returns where a folder gets ENOENT although its parent exists, as in /proc. */
 export function makeFolder(folder: string, mode: number): void {
   try {
     makeOne(folder, mode)
@@ -26,6 +26,6 @@ function makeOne(folder: string, mode: number): void {
   try {
     toDisk(dirname(folder))
   } catch {
-    // A folder that this user may not read, for example, can't be synced. The folder in it was made all the same.
+    // The folder above can't be synced, for example because this user may not read it. The folder in it was made all the same.
   }
 }

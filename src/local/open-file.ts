@@ -55,7 +55,7 @@ export class OpenFile {
     return into
   }
 
-  /** Closes the file once no read is under way: the next file gets its descriptor, and a read would read that file. */
+  /** Closes the file once no read is under way. Otherwise a read could read another file that gets the same descriptor. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -67,7 +67,7 @@ export class OpenFile {
   }
 }
 
-/** Opens the file, or anything else, at `path` below `root`. Refuses to follow symbolic links. */
+/** Opens what lies at `path` below `root`, a file or not. Refuses to follow symbolic links. */
 export function openInside(root: string, path: string): OpenFile {
   const full = `${root}/${path}`
   let file: OpenFile | undefined

@@ -1,4 +1,4 @@
-/** Pictures of up to so many bytes are held in memory. */
+/** The largest picture that is held in memory, in bytes. */
 export const IN_MEMORY = 2 * 2 ** 20
 /** How many bytes the memory has before and after a picture, for what `framed` puts around it. */
 const ROOM = 1024
@@ -17,7 +17,7 @@ export class PictureBuffers {
     let readers = 0
     return {
       bytes: buffer.subarray(ROOM, ROOM + size),
-      /** All of it with `head` before and `tail` after it, in one piece; null where they do not fit. */
+      /** The picture with `head` before and `tail` after it, in one piece. Null: they do not fit. */
       framed(head: Uint8Array, tail: Uint8Array): Uint8Array | null {
         if (head.length > ROOM || tail.length > ROOM) return null
         buffer.set(head, ROOM - head.length)
@@ -34,7 +34,7 @@ export class PictureBuffers {
     }
   }
 
-  /** Frees the buffers that are kept for further pictures. The caller knows that no picture will be opened for a while. */
+  /** Frees the memory that is kept for further pictures. Call it when no picture will be opened for a while. */
   letGo(): void {
     this.#free.length = 0
   }

@@ -39,10 +39,10 @@ export interface OpenOptions {
   changed: () => Error
   /** When this signal is aborted, the reading ends. On a slow disk, reading a large file takes minutes. */
   cut?: AbortSignal
-  /** Memory that pictures share which are opened one after the other. */
+  /** Memory that is used for one picture after the other. */
   buffers?: PictureBuffers
-  /** Whether the picture at this whole path, of so many bytes, is new and unlike all that is recorded, and not sent. It is not
-   * read whole; `hash` stands for its place. */
+  /** Whether the picture at this whole path and of this size is known to be new, and not to be sent. Then it is not read whole,
+   * and `hash` is made from its place. */
   isUnlike?: (full: string, size: number) => boolean
 }
 
@@ -110,7 +110,7 @@ async function hashed(
   }
 }
 
-/** Reads at once, and only type and size: the thread pool takes ten times as long for so few bytes. */
+/** Inspects a picture at once, and only for type and size: the thread pool takes ten times as long for so few bytes. */
 async function seenAtOnce({ fd }: OpenFile, size: number): Promise<Inspection> {
   const read: ByteSource['read'] = async (offset, length) => {
     const buffer = Buffer.allocUnsafe(length)

@@ -8,12 +8,12 @@ import { type FolderResult, type FolderToLookAt, lookAtFolder } from './look.ts'
 export interface ScanPoolOptions {
   /** The number of threads. 0: the calling thread looks at all folders. */
   workers?: number
-  /** Whether the calling thread looks at folders until a worker has started, and in place of the last worker as long as it has
+  /** Whether the calling thread looks at folders too: until a worker has started, and in place of the last worker while it has
    * nothing else to do. This is quicker, but a huge folder or a slow disk then blocks the calling thread, once. */
   mayBlock?: boolean
 }
 
-/** A tree of at most so many folders gets no new threads, because it is scanned before a thread could start. */
+/** A tree of at most so many folders gets no new threads: it is scanned before a thread could start. */
 const FEW_FOLDERS = 64
 
 const WORKERS = Math.min(2, availableParallelism())
@@ -21,7 +21,7 @@ const WORKERS = Math.min(2, availableParallelism())
 /** A worker with so many open batches is busy. */
 const BUSY = 2
 
-/** A look that takes so many milliseconds shows that the disk is slow, or the folder huge. */
+/** A look that takes so many milliseconds shows that the disk is slow or the folder huge. */
 const LONG_MS = 100
 
 /** The threads that were started before their pool was opened, by root. */
@@ -33,7 +33,7 @@ export function startThread(root: string): void {
   if (!early.has(root)) early.set(root, new ScanLane(root))
 }
 
-/** Opens the pool that looks at folders below a root. `ended`: the threads end, and open batches reject. */
+/** Opens the pool that looks at folders below a root. `ended`: when it is aborted, the threads end and open batches reject. */
 export function openScanPool(root: string, ended: AbortSignal, options: ScanPoolOptions = {}) {
   const { workers = WORKERS, mayBlock = true } = options
   const lanes = new Set<ScanLane>()
@@ -51,7 +51,7 @@ export function openScanPool(root: string, ended: AbortSignal, options: ScanPool
     lane.use(() => lanes.delete(lane))
   }
 
-  /** The lane that is to look at the batch next. Undefined: the calling thread is. */
+  /** The lane that looks at the batch next. Undefined: the calling thread looks. */
   function laneFor(batch: readonly FolderToLookAt[]): ScanLane | undefined {
     const usable = [...lanes].filter(({ isReady }) => isReady || !mayBlock)
     const freest = usable.sort((one, other) => one.open.length - other.open.length)[0]
@@ -106,10 +106,10 @@ interface OpenBatch extends PromiseWithResolvers<FolderResult[]> {
   batch: readonly FolderToLookAt[]
 }
 
-/** V8's young generation in megabytes. Looks live shortly, so a small one saves memory and costs no time. */
+/** The size of V8's young generation, in megabytes. Looks live shortly, so a small one saves memory and costs no time. */
 const YOUNG_GENERATION_MB = 4
 
-/** The worker's file is TypeScript in the sources, and JavaScript in the package. */
+/** The worker's file: TypeScript in the sources, JavaScript in the package. */
 const WORKER = new URL(`./scan-worker${extname(import.meta.url)}`, import.meta.url)
 
 /** A thread that looks at folders below `root`. */

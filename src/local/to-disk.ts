@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs'
 /** The errors of systems that can't sync a folder, or a file that is open only for reading. */
 const IGNORED = ['EISDIR', 'EINVAL', 'EPERM', 'EBADF', 'ENOTSUP', 'EOPNOTSUPP']
 
-/** Syncs a file or folder. After a power cut a file may be there without its name until its folder is synced. */
+/** Syncs a file or a folder. After a power cut, a file whose folder was not synced may have lost its name. */
 export function toDisk(path: string): void {
   const open = openSync(path, 'r')
   try {

@@ -22,7 +22,7 @@ export interface Sources {
   readonly token: string
   document(): string
   now(): object
-  /** `image`: its id in the records. Null: it can't be shown, or not yet. */
+  /** The thumbnail of an image. `image`: the image's id in the records. Null: it can't be shown, or is not made yet. */
   thumbnail(image: number): Promise<Thumbnail | null>
   metrics(): Promise<{ type: string; text: string }>
   alerts(): Alert[]
@@ -33,7 +33,7 @@ export interface Sources {
 
 const LARGEST_FORM = 64 * 1024
 
-/** What opens the page to people whom albumd can't recognize by their connection, and the file that holds the key. */
+/** What keeps the page closed to people whom albumd can't recognize by their connection: a key, and the file that holds it. */
 export interface Lock {
   key: string
   keyFile: string
@@ -54,11 +54,11 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
     return undefined
   })
 
-  // These paths need no key of the page: only whoever has shown the key gets answers that name files.
+  // `/healthz` and `/metrics` need no key, but only whoever has shown the key gets answers that name files.
   app.get('/healthz', context => {
     const alerts = sources.alerts()
     if (alerts.length === 0) return context.text('ok\n')
-    // Only a user who may see the page gets the messages, because the messages name files.
+    // The messages name files, so only a user who may see the page gets them.
     const shown = ({ code, message }: Alert) => `${code}: ${printable(message)}\n`
     const lines = alerts.map(isUser(context) ? shown : ({ code }) => `${code}\n`)
     return context.text(lines.join(''), 503)
@@ -75,7 +75,7 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
     if (isAskedByOthers(context.req.header('sec-fetch-site'), context.req.header('sec-fetch-mode')))
       return refused(context, 403, 'Another site may not ask for this.')
     if (isUser(context)) return next()
-    // The disk may have been full when the key was made.
+    // Writes the key again, because the disk may have been full when the key was made.
     if (lock) readOrMakeKey(lock.keyFile, () => lock.key)
     // A browser asks for a password before it shows the answer. So this page first says where the password is.
     if (lock && context.req.path === '/' && !context.req.header('authorization'))
@@ -98,7 +98,7 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
     return context.body(shown.bytes, 200, {
       'content-type': shown.mime,
       'cache-control': 'private, max-age=3600',
-      // A picture that is opened in a tab of its own may load and run nothing.
+      // Keeps a picture that is opened in a tab of its own from loading or running anything.
       'content-security-policy': "default-src 'none'; sandbox",
     })
   })

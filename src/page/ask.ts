@@ -14,12 +14,12 @@ export interface PageNow extends DaemonTold {
   rate: UploadRate
 }
 
-/** Milliseconds. A daemon that does not answer within this time counts as one without a page. */
+/** A daemon that does not answer within so many milliseconds counts as one without a page. */
 const WITHIN = 5000
 
 export async function askPage(config: Config): Promise<PageNow | null> {
   const { page } = stateFiles(config.state_dir)
-  // Then HTTP need not be loaded.
+  // Without a socket, HTTP need not be loaded.
   if (!existsSync(page)) return null
   try {
     const signal = AbortSignal.timeout(WITHIN)

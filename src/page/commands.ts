@@ -41,7 +41,7 @@ export class PageCommands {
     this.#now = now
   }
 
-  /** Queues the command that a form of the page asks for. Answers false when the page has no such form. */
+  /** Queues the command that a form of the page asks for. Returns false when the page has no such form. */
   askFor(queue: CommandQueue, name: string, fields: Fields): boolean {
     const path = pathIn(fields)
     if (path === undefined) return false

@@ -19,7 +19,7 @@ export interface Recorded {
 export interface Facts {
   /** Null: the state is not open. */
   recorded: Recorded | null
-  /** What keeps albumd from its work. Null: nothing does. */
+  /** What keeps albumd from its work. Null: nothing. */
   problem: Alert | null
   underWay: UnderWay[]
   rate: UploadRate

@@ -20,7 +20,7 @@ export const HEADERS: Readonly<Record<string, string>> = {
   ].join('; '),
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // With `no-referrer` a browser would send the page's own forms with the origin "null".
+  // With `no-referrer`, a browser would send the page's own forms with the origin "null".
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -36,7 +36,7 @@ export function isOwnHost(host: string | undefined): boolean {
   return name === 'localhost' || isIP(name) !== 0
 }
 
-/** Whether a form was sent by this page itself. Browsers send both headers, and no site can forge them. */
+/** Whether a form was sent by this page itself. Browsers send `Origin` and `Host`, and no site can forge them. */
 export function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
   const from = origin === undefined ? null : URL.parse(origin)
   return host !== undefined && from !== null && from.host === URL.parse(`${from.protocol}//${host}`)?.host
@@ -50,7 +50,7 @@ export function isAskedByOthers(fetchSite: string | undefined, fetchMode: string
 
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
-/** Whether a request came through a proxy. Then its connection does not tell who asks. */
+/** Whether a request came through a proxy, so that its connection does not tell who asks. */
 export function isForwarded({ req }: Context): boolean {
   return FORWARDED.some(name => req.header(name) !== undefined)
 }
@@ -74,7 +74,7 @@ export function readOrMakeKey(file: string, made = newSecret): string {
   const kept = readKey(file)
   if (kept !== null) return kept
   const key = made()
-  // When the key can't be written, as on a full disk, only this process knows the key, until the page is asked for it.
+  // When the key can't be written, as on a full disk, only this process has it. It is written when the page is next opened.
   orNull(() => {
     rmSync(file, { force: true })
     writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
@@ -82,7 +82,7 @@ export function readOrMakeKey(file: string, made = newSecret): string {
   return key
 }
 
-/** Null: there is no file yet, or other users may read it, or it holds no key. */
+/** The key in the file. Null: there is no file, other users may read it, or it holds no key. */
 function readKey(file: string): string | null {
   return orNull(() => {
     const key = readFileSync(file, 'utf8').trim()
@@ -95,8 +95,7 @@ export function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
 }
 
-/** The user at the other end of each connection. The user is looked up when a connection begins, because the port may be
- * reused later. */
+/** The user at the other end of each connection, looked up when it begins, because its port may be reused later. */
 const users = new WeakMap<Socket, number | null>()
 
 export function noteOtherEnd(socket: Socket): void {
@@ -107,7 +106,7 @@ export function noteOtherEnd(socket: Socket): void {
   users.set(socket, userIn(read('tcp'), ends) ?? userIn(read('tcp6'), ends))
 }
 
-/** Whether a request comes from this process's user or root on this machine. Only Linux tells the user, else false. */
+/** Whether a request comes from this process's user or root on this machine. Always false where the system is not Linux. */
 export function isOwnUser(context: Context): boolean {
   const { incoming } = context.env as { incoming?: IncomingMessage }
   const user = incoming ? (users.get(incoming.socket) ?? null) : null
@@ -129,27 +128,27 @@ export function userIn(
   { remoteAddress, remotePort, localAddress, localPort }: Ends,
 ): number | null {
   for (const line of table.split('\n').slice(1)) {
-    // The table has a line for each end. In the other end's line, "local" means the other end.
+    // The table has a line for each end of a connection. The line of the other end calls that end "local".
     const [, there = '', here = '', state, , , , user, , inode] = line.trim().split(/\s+/)
-    // A line without an inode is not used: its process has closed the socket, and then the user seems to be root.
+    // Skips a line without an inode: its process has closed the socket, and the user then seems to be root.
     if (state !== ESTABLISHED || inode === '0') continue
     if (isEnd(there, remoteAddress, remotePort) && isEnd(here, localAddress, localPort)) return Number(user)
   }
   return null
 }
 
-/** `column`: address and port in hexadecimal digits. */
+/** Whether a column of the table is this address and port. `column`: both in hexadecimal digits. */
 function isEnd(column: string, address: string, port: number): boolean {
   const [hex = '', portHex = ''] = column.split(':')
   if (Number.parseInt(portHex, 16) !== port) return false
-  // A BlockList knows all spellings of an address, also an IPv4 address that is written as IPv6.
+  // A BlockList compares all spellings of an address, also an IPv4 address that is written as IPv6.
   const same = new BlockList()
   const listed = addressIn(hex)
   same.addAddress(listed, familyOf(listed))
   return same.check(address, familyOf(address))
 }
 
-/** The table shows each 32-bit word of an address in the machine's byte order: little-endian wherever Node runs. */
+/** The address in a column. Each 32-bit word is in the machine's byte order, which is little-endian wherever Node runs. */
 function addressIn(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32()
   return bytes.length === 4 ? bytes.join('.') : bytes.toString('hex').match(/.{4}/g)!.join(':')

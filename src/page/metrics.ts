@@ -123,7 +123,7 @@ export class Metrics {
     alerts: readonly Alert[],
     wall: Millis,
   ): Promise<{ type: string; text: string }> {
-    // A number that is not told anew is left out.
+    // Numbers that are not set again below are left out.
     for (const clear of this.#clear) clear()
     this.#info.set({ version }, 1)
     for (const { code } of alerts) this.#trouble.inc({ code: this.#known(code) })
@@ -142,7 +142,7 @@ export class Metrics {
   #look(daemon: DaemonView | null, wall: number): void {
     const session = daemon?.queue.session ?? null
     this.#open.set(session === null ? 0 : 1)
-    // While something keeps albumd from its work, the records are old, and no number is better than an old one.
+    // While something keeps albumd from its work, the records are old. No number is better than an old one.
     if (session === null || daemon?.problem() != null) return
     const { config, synced } = session
     const status = statusOf(config, synced, true, wall)

@@ -8,7 +8,7 @@ interface Address {
   port: number
 }
 
-/** The page's address for a browser. Both null: the config says "off". */
+/** The page's address for a browser. `url` and `why` null: the config says "off". */
 export interface PageUrl {
   url: string | null
   /** Why the page can't be served, for a person. */
@@ -22,7 +22,7 @@ const CLOSE_WITHIN_MS = 200
 const CONNECTIONS = 256
 const PAGE = { key: 'status_page.listen', what: 'the status page' }
 
-/** Serves the page at its address, which may be another after the config was read again. The daemon needs none of this. */
+/** Serves the page at an address, which may change when the config is read again. The daemon works without it. */
 export class PageServer {
   readonly #app: Hono
   readonly #say: (line: string) => void
@@ -41,7 +41,7 @@ export class PageServer {
     this.#named = named
   }
 
-  /** Listens at this address from here on. An address that can't be had is tried again. Null: listens nowhere. */
+  /** Listens at this address from now on. When the address can't be used, tries again. Null: listens nowhere. */
   listenAt(address: Address | null): Promise<void> {
     this.#latest = this.#latest.then(() => this.#listenAt(address))
     return this.#latest

@@ -9,7 +9,7 @@ export interface RecentLine {
 
 const KEPT = 50
 
-/** The last lines of the log, in short. */
+/** The last lines of the log in short form. */
 export class RecentLog {
   /** The latest first. */
   readonly lines: RecentLine[] = []

@@ -102,7 +102,7 @@ export class StatusPage implements Display, Sources {
     return this.#server?.pageUrl ?? null
   }
 
-  /** Tells an error once, because the same error may come each time the page is drawn. */
+  /** Tells an error once, because it may come again each time the page is drawn. */
   failed(error: unknown): void {
     const { message } = error as Error
     if (message !== this.#saidLast) this.#bus.say(`the status page: ${message}`)
@@ -135,7 +135,7 @@ export class StatusPage implements Display, Sources {
     }
   }
 
-  /** Only what waits for its deletion is fetched from the host. */
+  /** The thumbnail of an image. Only an image that waits for its deletion is fetched from the host. */
   async thumbnail(id: number): Promise<Thumbnail | null> {
     const session = this.#daemon?.queue.session
     if (!session) return null
@@ -176,7 +176,7 @@ export class StatusPage implements Display, Sources {
     return this.#clock.monotonic() - this.#signAt
   }
 
-  /** Null: the state is closed or can't be read. */
+  /** What the page shows of the records. Null: the state is closed or can't be read. */
   #recorded(now: number): Recorded | null {
     const { session } = this.#daemon!.queue
     try {

@@ -12,11 +12,11 @@ import {
 import { join } from 'node:path'
 import { orNull } from '../daemon/or-null.ts'
 
-/** Keeps thumbnails in a folder of the state. When there are more bytes than `most`, those go that nobody has looked at for
- * the longest time. A disk that is full, or that fails, only means that nothing is kept. */
+/** Keeps thumbnails in a folder of the state. When they have more than `most` bytes, those that were not looked at for longest
+ * are removed. A disk that is full or fails only means that nothing is kept. */
 export class ThumbnailCache {
   readonly #most: number
-  /** Null: nobody has counted yet. */
+  /** How many bytes are kept. Null: not counted yet. */
   #bytes: number | null = null
 
   constructor(most: number) {
@@ -37,7 +37,7 @@ export class ThumbnailCache {
     const file = join(folder, nameOf(key))
     orNull(() => {
       mkdirSync(folder, { mode: 0o700, recursive: true })
-      // A thumbnail that is cut off would be shown for ever.
+      // Written beside the file first, because half a thumbnail would be shown for ever.
       writeFileSync(`${file}.part`, bytes, { mode: 0o600 })
       renameSync(`${file}.part`, file)
       this.#bytes = this.#bytes === null ? null : this.#bytes + bytes.length
@@ -45,7 +45,7 @@ export class ThumbnailCache {
     })
   }
 
-  /** Returns how many bytes are left. */
+  /** Removes the oldest thumbnails. Returns how many bytes are left. */
   #makeRoom(folder: string): number {
     const files = readdirSync(folder).map(name => {
       const path = join(folder, name)

@@ -4,11 +4,11 @@ import { sourceOfBytes } from '../protocol/byte-reader.ts'
 import { readPicture } from '../protocol/picture/picture.ts'
 import type { Original } from './thumbnails.ts'
 
-/** To decode so many pixels takes up to 400 MB. */
+/** The largest picture that is decoded, in pixels. Decoding it takes up to 400 MB. */
 const MOST_PIXELS = 1e8
-/** Twice what the page shows, for fine screens. */
+/** The side of a thumbnail in pixels: twice what the page shows, for fine screens. */
 const SIDE = 240
-/** A picture that the library does not know, such as an icon, is shown as it is up to so many bytes. */
+/** The largest picture, in bytes, that is shown as it is when the library does not know its format. */
 const LARGEST_AS_IS = 512 * 1024
 /** Formats that browsers show. SVG is left out, because an SVG may hold scripts. */
 const SHOWN: ReadonlySet<string> = new Set(['png', 'jpeg', 'gif', 'webp', 'bmp', 'ico'])
@@ -17,7 +17,7 @@ const SHOWN: ReadonlySet<string> = new Set(['png', 'jpeg', 'gif', 'webp', 'bmp',
 export async function makeThumbnail(original: Original): Promise<Uint8Array | null> {
   const bytes = 'bytes' in original ? original.bytes : await readFile(original)
   try {
-    // Without the library there are fewer thumbnails.
+    // Where the library is missing, there are only the pictures that are shown as they are.
     const { default: sharp } = await import('sharp')
     sharp.cache(false)
     sharp.concurrency(1)

@@ -17,10 +17,10 @@ export interface Thumbnail {
   bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Where a picture is that is to be seen small: in a mirror, or only on the host, at its delivery address. */
+/** Where the picture of a thumbnail is: in a mirror, or only on the host, at its delivery address. */
 export type Place = { mirror: string; path: string } | { remote_id: string; url: string }
 
-/** What a thumbnail is made of. */
+/** What a thumbnail is made from: a picture's bytes, or a file. */
 export type Original = { bytes: Uint8Array } | { mirror: string; path: string }
 
 /** The largest picture that is read, in bytes. */
@@ -30,14 +30,14 @@ const CACHE_MOST = 32 * 2 ** 20
 const PATIENCE_MS = 500
 const DOWNLOAD_WITHIN_MS = 60_000
 const MADE_WITHIN_MS = 60_000
-/** So long the process that makes thumbnails waits for the next picture. */
+/** How long the process that makes thumbnails waits for the next picture before it ends. */
 const IDLE_MS = 30_000
-/** So long no other try is made where there was no thumbnail. */
+/** How long no other try is made after a thumbnail could not be made. */
 const AGAIN_MS = 10 * 60_000
-/** `extname`: `.ts` in src/page, `.js` in the built program. */
+/** The child's file. `extname`: `.ts` in src/page, `.js` in the built program. */
 const CHILD = fileURLToPath(new URL(`./thumbnail-child${extname(import.meta.url)}`, import.meta.url))
 
-/** Makes the small pictures of the page when somebody looks, one at a time, and keeps them. */
+/** Makes the thumbnails of the page when somebody looks at it, one at a time, and keeps them. */
 export class Thumbnails {
   readonly #cache = new ThumbnailCache(CACHE_MOST)
   readonly #now: () => number
@@ -93,7 +93,7 @@ export class Thumbnails {
   }
 }
 
-/** A file that changes has another thumbnail. Null: it is gone, or too large. */
+/** The key of a file's thumbnail, which changes with the file. Null: the file is gone or too large. */
 function keyOfFile({ mirror, path }: { mirror: string; path: string }): string | null {
   try {
     const file = openInside(mirror, path)
@@ -110,7 +110,7 @@ async function shown(bytes: Uint8Array): Promise<Thumbnail | null> {
   return picture && { mime: picture.mime, bytes: new Uint8Array(bytes) }
 }
 
-/** What the host delivers. It gets no key. */
+/** Fetches the image from the host, without a key. */
 async function download(config: Config, url: string): Promise<Uint8Array> {
   const ca = readAuthorities(config)
   const options = {
@@ -120,7 +120,7 @@ async function download(config: Config, url: string): Promise<Uint8Array> {
   }
   const downloads = openDownloads(options)
   const chunks: Uint8Array[] = []
-  // Whoever takes the chunks keeps them, and undici does not use them again.
+  // The chunks are kept as they come, because undici does not use them again.
   const request = { url, size: LARGEST, afresh: false, take: (chunk: Uint8Array) => void chunks.push(chunk) }
   try {
     const got = await downloads.fetch(request, AbortSignal.timeout(DOWNLOAD_WITHIN_MS))
@@ -142,7 +142,7 @@ class Turns {
   }
 }
 
-/** The process that makes thumbnails. It is started when it is needed, and ended when nobody looks any more. */
+/** The process that makes thumbnails. It is started when needed, and ended when nobody looks any more. */
 class Maker {
   readonly #turns = new Turns()
   #child: ChildProcess | null = null
@@ -174,7 +174,7 @@ class Maker {
     })
   }
 
-  /** It gets nothing of this process's environment, which may hold the key. */
+  /** Starts the child with an empty environment, because this process's may hold the key. */
   #start(): ChildProcess {
     const child = fork(CHILD, {
       env: {},

@@ -9,23 +9,23 @@ export interface ToDecide {
   folder: string
   /** The ids of the images, in the order of their paths. */
   images: number[]
-  /** How many of them wait for a person. The others go by themselves. */
+  /** How many of `images` wait for a person. The others are deleted by themselves. */
   held: number
-  /** How many of them are of pictures that are gone. The others are older versions, or hidden by a rule. */
+  /** How many of `images` are of pictures that are gone. The others are older versions, or hidden by a rule. */
   gone: number
   since: Millis
-  /** When the last of those goes that go by themselves, ISO 8601. Null: nobody knows, or all are held. */
+  /** When the last of those that wait for no person is deleted: ISO 8601. Null: nobody knows, or all are held. */
   until: string | null
   /** The first images. */
   shown: { image: number; name: string }[]
 }
 
-/** With more folders than this, a mirror is decided about as a whole. */
+/** When more folders than this are concerned, the mirror is decided about as a whole. */
 const FOLDERS = 12
-/** Of how many images of a folder the page shows a picture. */
+/** How many images of a folder the page shows. */
 const SHOWN = 48
 
-/** What waits because so much is to be deleted, by folder: first what waits for a person, then what goes soonest. */
+/** What waits because so much is to be deleted, by folder. What waits for a person comes first, then what is deleted soonest. */
 export function readToDecide({ synced }: Session, mirrors: readonly MirrorStatus[]): ToDecide[] {
   const groups = mirrors.flatMap(({ folder: root, many }) => {
     const id = synced.mirrors.of(root)?.id

@@ -14,7 +14,7 @@ export interface UploadRate {
   pictures: number
 }
 
-/** The rate is the mean of so many seconds. */
+/** Over how many seconds the upload rate is averaged. */
 const SECONDS = 10
 
 /** The pictures that are being uploaded, and the upload rate. `now`: milliseconds on a clock that only goes forward. */

@@ -25,7 +25,7 @@ export interface Connection {
   http: Http
 }
 
-/** The last header asks for an uncompressed answer. Without it a host may compress its answers (RFC 9110, 12.5.3). */
+/** `accept-encoding` asks for an uncompressed answer. Without it a host may compress its answers (RFC 9110, 12.5.3). */
 export const COMMON_HEADERS = {
   'user-agent': 'albumd',
   accept: 'application/json',
@@ -88,7 +88,7 @@ export async function ask<T, Value>(
   return answer.ok ? { ok: true, value: read(answer.value) } : answer
 }
 
-/** A function that reads answers as `readAnswer` does, and remembers the last, because connection and gate both read it. */
+/** Returns a function that reads answers, as `readAnswer`, and remembers the last: connection and gate both read it. */
 export function answerReader<T>(reading: Reading<T>): (result: HttpResult) => Outcome<T> {
   let last: { result: HttpResult; outcome: Outcome<T> } | null = null
   return result => {
@@ -101,13 +101,13 @@ export function answerReader<T>(reading: Reading<T>): (result: HttpResult) => Ou
 export function attemptOf<T>(outcome: Outcome<T>, result: HttpResult): Attempt<T> {
   if (result.kind !== 'answer') return { outcome, status: null, pace: NO_PACE }
   const pace = paceOf(result.headers)
-  // With DAILY_LIMIT_REACHED, `Retry-After` says when there is quota again: for the quota's count, not for the gate.
+  // After DAILY_LIMIT_REACHED, `Retry-After` says when there is quota again. The gate does not wait for that.
   if (!outcome.ok && outcome.failure.remedy === 'quota' && pace.retryAfterMs !== null)
     outcome.failure.retryAfterMs = pace.retryAfterMs
   return { outcome, status: result.status, pace }
 }
 
-/** Turns a request's result into an outcome, by §1. An answer of any other form is a failure of the host. */
+/** Turns a request's result into an outcome, as §1 says. An answer in another form is a failure of the host. */
 function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
   const { endpoint, schema, where, secrets } = reading
   const failed = (failure: HostFailure): Outcome<T> => ({ ok: false, failure })
@@ -122,7 +122,7 @@ function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
 
   if (status >= 300 && status < 400) return failed(redirected(endpoint, left, status, where))
   const json = parsed(result.body)
-  // Most answers are successes, and a search for a failure takes longer than the rest of the reading.
+  // A success is recognized first. Most answers are one, and the search for a failure takes longer than the rest.
   const isDone = status < 300 && isSuccess(json)
   const isBare = endpoint === 'upload' && status >= 400
   const failure = isDone ? null : (isBare ? failureEnvelope.or(bareFailure) : failureEnvelope).safeParse(json)
@@ -139,7 +139,7 @@ function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
     return failed(garbled(endpoint, left, status, message))
   }
   if (reading.fits?.(success.data) === false) return misfit('answer_of_another')
-  // Said to be stored before the last byte had left: the host may have stored half of the picture.
+  // The host said that it stored the picture before the last byte had left, so it may have stored half of it.
   if (left !== 'all') return failed(garbled(endpoint, 'all', status, because('answered_early', { where })))
   return { ok: true, value: success.data }
 }
@@ -149,7 +149,7 @@ function isSuccess(json: unknown): boolean {
   return typeof json === 'object' && json !== null && 'success' in json && json.success === true
 }
 
-/** Undefined when the bytes are no JSON. Some hosts put a byte order mark before the JSON (RFC 8259, 8.1). */
+/** The JSON of a body, or undefined. Some hosts put a byte order mark before it (RFC 8259, 8.1). */
 function parsed(body: Buffer): unknown {
   try {
     const text = body.toString('utf8')

@@ -20,7 +20,7 @@ export function openImageHost(options: RemoteOptions): ImageHost & Pick<Gate, 'b
     throw new TypeError('the API key contains a character that an HTTP header cannot contain')
   const gate = openGate(options)
   let loaded: Promise<Requests> | null = null
-  // HTTP and the schemas of answers are half of what a short command would load, and most have nothing to send.
+  // HTTP and the schemas of answers are loaded late: they are half of what a short command would load, and most send nothing.
   const requests = () => {
     loaded ??= Promise.all([import('./requests.ts'), options.begins?.()]).then(([{ openRequests }]) =>
       openRequests({ base, site, gate }, options),

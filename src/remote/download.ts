@@ -29,9 +29,9 @@ export interface DownloadOptions extends HttpOptions {
   baseUrl: string
 }
 
-/** An answer may be an error page. It may have so many bytes at least, also when the picture is smaller. */
+/** The most bytes of an answer when the picture is smaller: it may be an error page. */
 const OTHER_MAX = 2 ** 20
-/** A download may take `LEAST_LIMIT_MS`, and the time that its bytes need at this many bytes a second. */
+/** The slowest download, in bytes a second. It may take this time for its bytes, and at least `LEAST_LIMIT_MS`. */
 const SLOWEST = 4096
 const LEAST_LIMIT_MS = 600_000
 
@@ -68,8 +68,8 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 /** How many redirects are followed. */
 const REDIRECTS_MOST = 3
 
-/** Fetches a delivery address and hashes the bytes. Sends no API key, and follows redirects to addresses that may be used
- * (§5.4). `base`: {base_url}, which decides whether a loopback address may. Rejects with the error that `onChunk` throws. */
+/** Fetches a delivery address and hashes the bytes. Sends no API key. Follows redirects to addresses that may be used (§5.4).
+ * `base`: {base_url}, which decides whether a loopback address may be used. Rejects with the error that `onChunk` throws. */
 export async function download(
   http: Http,
   base: Address,
@@ -84,7 +84,7 @@ export async function download(
     sum.update(chunk)
     size += chunk.byteLength
   }
-  // A cache may hold the image compressed, and the hash must be that of the image. So an uncompressed answer is asked for.
+  // Asks for an uncompressed answer: a cache may hold the image compressed, and the hash must be that of the image.
   const headers = { ...request.headers, 'accept-encoding': 'identity' }
   let [next, field] = [url, 'cdn_url']
   for (let redirects = 0; ; redirects++) {

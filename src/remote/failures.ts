@@ -38,7 +38,7 @@ const REMEDIES: Readonly<Record<ErrorCode, Remedy>> = {
   NO_AVAILABLE_IO_NODE: 'later',
 }
 
-/** The same when the upload node answers the code (§4.2): they concern the picture or the account, not the node. */
+/** The remedies that stay when the upload node answers the code (§4.2), because the code then concerns picture or account. */
 const ALSO_AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
   'other_dimensions',
   'change_picture',
@@ -66,7 +66,7 @@ export function refused(
   return { remedy, endpoint, code, message: told, status }
 }
 
-/** An upload node has refused. After a 5xx a new credential may lead to another node; else it would only cost quota. */
+/** The remedy when a node refused. After a 5xx a new credential may lead to another node; else it only costs quota. */
 function remedyAtNode(general: Remedy, status: number): Remedy {
   if (ALSO_AT_NODE.has(general)) return general
   return general === 'later' || isPassing(status) ? 'new_credential' : 'refused_by_node'
@@ -93,7 +93,7 @@ export function remedyOfCode(code: string): Remedy | null {
   return isErrorCode(code) ? REMEDIES[code] : null
 }
 
-/** Codes and remedies that pass: albumd tries again by itself, and nobody has to do anything. */
+/** Codes and remedies of failures that pass: albumd tries again by itself. */
 const PASSING: ReadonlySet<string | null> = new Set(['HOST_UNREACHABLE', 'HOST_ANSWER', 'later', 'quota'])
 
 /** Whether a person must do something about what the host refuses, because it does not pass. `code`: of a failure. */
@@ -106,7 +106,7 @@ function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
   if (status === 402 || status === 403) return 'not_permitted'
   const isOfPicture = endpoint === 'upload' || endpoint === 'send'
   if (isOfPicture && (status === 413 || status === 415)) return 'change_picture'
-  // A 404 without §7's code NOT_FOUND does not prove that the image is gone: a wrong base_url leads to a 404 too.
+  // A 404 without the code NOT_FOUND (§7) does not prove that the image is gone: a wrong base_url leads to a 404 too.
   return isPassing(status) ? 'later' : 'change_request'
 }
 
@@ -115,7 +115,7 @@ export function garbled(endpoint: Endpoint, left: Left, status: number, message:
   const failure = { ...unknown(endpoint, left), code: 'HOST_ANSWER', message, status }
   if (!OF_REQUEST.has(status)) return failure
   if (endpoint !== 'send') return { ...failure, remedy: 'later' }
-  // With this status a proxy refuses the picture. When it has read all of it, the node may have it too.
+  // With this status a proxy refuses the picture. When the whole picture has left, the node may have it too.
   const remedy = left === 'all' ? failure.remedy : 'refused_by_node'
   return { ...failure, remedy, message: because('refused_by_node', { why: message }) }
 }
@@ -125,7 +125,7 @@ export function unusable(status: number, message: Reason): HostFailure {
   return { remedy: 'change_request', endpoint: 'upload', code: 'HOST_ANSWER', message, status, issued: true }
 }
 
-/** The host redirects, and is not followed: key or credential would go to an address that nobody configured. */
+/** The host redirects. albumd does not follow, because key or credential would go to an address that nobody configured. */
 export function redirected(endpoint: Endpoint, left: Left, status: number, where: string): HostFailure {
   const failure = unknown(endpoint, left)
   return {
@@ -163,31 +163,31 @@ export function ownFailure(endpoint: Endpoint, code: keyof typeof OWN, message: 
   return { remedy: OWN[code], endpoint, code, message }
 }
 
-/** `field` of an answer holds an address that may not be used (§5.4): HTTPS, or loopback for a loopback base_url. */
+/** The address in `field` of an answer may not be used (§5.4): HTTPS, or loopback for a loopback base_url. */
 export function badAddress(endpoint: Endpoint, field: string): HostFailure {
   return ownFailure(endpoint, 'HOST_ADDRESS', because('address_not_https', { field }))
 }
 
-/** §4.3's request can't name an album, so the image would land in the root or in the default album. */
+/** The request of §4.3 can't name an album, so the image would come into the root or the default album. */
 export function noAlbumInPresign(): HostFailure {
   return ownFailure('upload', 'PRESIGN_ALBUM', because('presign_without_album'))
 }
 
-/** `lifetimeMs`: how long a credential may be used (§8). */
+/** The upload needs longer than its credential lives. `lifetimeMs`: how long a credential may be used (§8). */
 export function tooSlow(endpoint: Endpoint, slow: Slowness, lifetimeMs: number): HostFailure {
   const kilobytesPerSecond = Math.max(1, Math.round(slow.bytesPerSecond / 1024))
   const why = { ms: roundedUp(slow.ms), kilobytesPerSecond, lifetimeMs }
   return ownFailure(endpoint, 'TOO_SLOW', because('line_too_slow', why))
 }
 
-/** The remedy when there is no answer, or none that can be understood. */
+/** Endpoint and remedy where no answer came, or one that can't be understood. */
 function unknown(endpoint: Endpoint, left: Left): { endpoint: Endpoint; remedy: Remedy } {
   if (mayBeDone(endpoint, left)) return { endpoint, remedy: 'find_out' }
   return { endpoint, remedy: endpoint === 'send' ? 'new_credential' : 'later' }
 }
 
-/** Whether a request without an answer may have changed something to find out about. No node stores a picture whose last
- * byte has not left, and twice does no harm to a listing, a deletion or a credential. */
+/** Whether a request without an answer may have changed something that must be found out. A node does not store a picture whose
+ * last byte has not left. A listing, a deletion or a credential may be asked for twice without harm. */
 function mayBeDone(endpoint: Endpoint, left: Left): boolean {
   return (endpoint === 'send' && left === 'all') || (endpoint === 'create_album' && left !== 'nothing')
 }
@@ -197,10 +197,10 @@ export const NO_ROOM = 'NO_AVAILABLE_IO_NODE'
 
 const OUTAGE = new Set(['HOST_UNREACHABLE', 'HOST_TLS', 'HOST_ANSWER', 'RATE_LIMITED', NO_ROOM])
 
-/** With these a firewall or a proxy in front of the host refuses a single request, with a page of its own. */
+/** The statuses with which a firewall or proxy in front of the host refuses a single request, with a page of its own. */
 const OF_REQUEST: ReadonlySet<number> = new Set([400, 403, 406, 413, 414, 415, 422, 451])
 
-/** Whether this is an answer that can't be used, while other requests may get a good one. */
+/** Whether an answer can't be used although other requests may get a good one. */
 export function isOdd({ endpoint, code, status = 0, issued }: HostFailure): boolean {
   return issued === true || (endpoint !== 'send' && code === 'HOST_ANSWER' && OF_REQUEST.has(status))
 }
@@ -217,7 +217,7 @@ export function isOutage(failure: HostFailure): boolean {
   return OUTAGE.has(code) || (!isErrorCode(code) && isPassing(status))
 }
 
-/** Whether this is an answer to step 1 that the host is out of order. The host may answer so only for this picture. */
+/** Whether step 1's answer says that the host is out of order, which it may say only for this picture. */
 export function mayBeOfPicture({ endpoint, status = 0, unsent }: HostFailure): boolean {
   return endpoint === 'upload' && status >= 500 && !unsent
 }
@@ -251,7 +251,7 @@ export function isOfThisOne({ code, remedy }: HostFailure): boolean {
   return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
 }
 
-/** Rounded up to the unit that people see: equal reasons are recorded only once. */
+/** The time in the unit that people see, rounded up, so that equal reasons are recorded only once. */
 function roundedUp(ms: number): number {
   const unit = ms < 90_000 ? 1000 : ms < 90 * 60_000 ? 60_000 : HOUR_MS
   return Math.ceil(ms / unit) * unit

@@ -4,8 +4,8 @@ import type { answers, CreateAlbumRequest, UploadRequest } from '../protocol/rec
 import type { Reason } from '../words/reasons.ts'
 import type { EarlierRequests } from './gate/rate-window.ts'
 
-/** The image host, as a plain object for `hostWith`. Every call passes the gate, and answers an Outcome when the host fails.
- * After `signal` it is CANCELLED: `cancelled`, or `find_out` when the request may have been carried out. */
+/** The image host, as a plain object for `hostWith`. Every call passes the gate. When the host fails, the Outcome says so. After
+ * `signal` the code is CANCELLED, and the remedy `cancelled`, or `find_out` when the request may have been carried out. */
 export interface ImageHost extends Lister {
   /** §4.1, or §4.3. Waits until the line has room. Sent again only when it was certainly not carried out. */
   requestUpload(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>>
@@ -20,7 +20,7 @@ export interface ImageHost extends Lister {
     signal: AbortSignal,
     mayGo?: () => boolean,
   ): Promise<Outcome<CreatedAlbum>>
-  /** Fetches a delivery address without key or rate. Fails above `maxBytes`. `take` gets an answer 200 as it comes. */
+  /** Fetches a delivery address without key or rate. Fails above `maxBytes` bytes. `take` gets the bytes of an answer 200. */
   fetchDelivered(
     cdnUrl: string,
     maxBytes: number,
@@ -31,7 +31,7 @@ export interface ImageHost extends Lister {
   blocks(untried?: 'untried'): Block[]
   /** Sends the next request in spite of a block or an outage. Its answer shows whether that is over. */
   unblock(endpoint: Endpoint): void
-  /** Sends requests that wait for the end of an outage, also where the host asked to wait. Only a person's command says this. */
+  /** Sends the requests that wait for the end of an outage, even where the host asked to wait. Only for commands of a person. */
   askNow(): void
   /** Waits for requests under way, and closes the connections. Returns the last requests, for the next process's rate. */
   close(): Promise<EarlierRequests>
@@ -47,7 +47,7 @@ export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: HostFail
 
 /** What albumd may do about a failure. `failures.ts` gives each code of §7 its remedy. */
 export type Remedy =
-  /** The host has done nothing. Send the same request later. The gate has already waited as long as it may. */
+  /** The host has done nothing. Send the same request later. The gate has waited already for as long as it may. */
   | 'later'
   /** The request may have been carried out. Find out whether it was, before anything else is done. */
   | 'find_out'
@@ -59,7 +59,7 @@ export type Remedy =
   | 'other_dimensions'
   /** The host does not take this version of the picture. Wait until the picture changes. */
   | 'change_picture'
-  /** This host does not take a request of this form, as the message says, and would not again. */
+  /** This host takes no request of this form, as the message says. Another try would not help. */
   | 'change_request'
   /** The image or album does not exist, or no longer exists. */
   | 'gone'
@@ -73,7 +73,7 @@ export type Remedy =
   | 'changed_underway'
   /** The credential expires before the whole picture is sent. The host stored nothing. Try again on a faster line. */
   | 'faster_line'
-  /** Line or nodes are full with uploads that began earlier, and nothing was stored. Try again when one has ended. */
+  /** Line or nodes are full of uploads that began earlier. Nothing was stored. Try again when one of them has ended. */
   | 'give_way'
   | 'cancelled'
 
@@ -86,13 +86,13 @@ export interface HostFailure {
   /** The words for people, which contain no secret. The reason `said` holds the host's own words. */
   message: Reason
   status?: number
-  /** The endpoint is blocked, so the gate did not send the request, and answered with the failure that caused the block. */
+  /** Whether the gate did not send the request, because its endpoint is blocked: this is the failure that caused the block. */
   repeated?: true
-  /** How long the host asks to wait (Retry-After, §7): for the quota, or in an outage when this is long. */
+  /** How long the host asks to wait (Retry-After, §7): until there is quota again, or in an outage when the wait is long. */
   retryAfterMs?: number
   /** No byte of the request has left this machine. */
   unsent?: true
-  /** The node may have refused because the credential was too old: it has taken none that was as old. */
+  /** Whether the node may have refused because the credential was too old: it has taken none of this age. */
   aged?: true
   /** The answer to step 1 can't be used, but the host may have issued a credential and counted it for the quota (§8). */
   issued?: true
@@ -129,7 +129,7 @@ export interface Sent {
   cdnUrl: string | null
 }
 
-/** What a delivery address (§4.2, §4.3) answers. Only together with the status do the bytes prove anything. */
+/** What was got from a delivery address (§4.2, §4.3). Only together with the status do the bytes prove anything. */
 export type Delivered =
   | { ok: true; status: number /** Bytes. */; size: number; sha256: Buffer }
   | { ok: false; code: string; message: Reason }
@@ -151,7 +151,7 @@ export interface PictureBody {
   bytes?: Uint8Array
   /** `bytes` with `head` before and `tail` after them, in the same memory. Null: there is no room for them. */
   framed?(head: Uint8Array, tail: Uint8Array): Uint8Array | null
-  /** Called when nothing reads `bytes` any more, so that this memory may be used again. Else it is collected. */
+  /** Called when nothing reads `bytes` any more, so that the memory may be used again. Left out: the memory is collected. */
   released?(): void
 }
 

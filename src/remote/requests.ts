@@ -26,7 +26,7 @@ export function openRequests(
   const { base } = way
   const { timeoutMs, apiKey } = options
   const http = new Http(options)
-  // An answer has a few kilobytes, so all of it must come in twice `timeoutMs`. undici's timers are up to a second late.
+  // An answer has a few kilobytes, so it must be complete within twice `timeoutMs`. undici's timers are up to a second late.
   const answerLimitMs = Math.max(timeoutMs * 2, timeoutMs + 2000)
   const connection = { ...way, apiKey, secrets: new Secrets(apiKey), answerLimitMs, http }
   const uploads = new Uploads(connection, options)

@@ -1,8 +1,8 @@
 const LONGEST_MESSAGE = 300
-/** A part of an upload address that is shorter than this is no secret, because it is a word such as "upload". */
+/** A shorter part of an upload address is no secret, but a word such as "upload". */
 const SHORTEST_CREDENTIAL = 8
 
-/** Makes text from outside fit for a log and a terminal: one short line without control characters, addresses and secrets. */
+/** Makes text from outside fit for a log and a terminal: one short line, without control characters, addresses and secrets. */
 export function oneLine(text: string, secrets: Iterable<string>): string {
   let clean = text
   for (const secret of secrets) clean = clean.replaceAll(secret, '***')
@@ -18,11 +18,11 @@ export function secretsOfAddress(url: string): string[] {
   return [url, ...pieces.flatMap(piece => [piece, decoded(piece)])]
 }
 
-/** A part of an upload address that is shorter than this is an id or a word, which the delivery address may contain too. */
+/** A shorter part of an upload address is an id or a word, which the delivery address may contain too. */
 const SHORTEST_SECRET = 16
 
-/** Whether an address contains everything that is secret in an upload address. An id that both addresses contain is no
- * secret, when the upload address has another long part that `address` does not contain. */
+/** Whether an address contains everything that is secret in an upload address. An id in both addresses is no secret when the
+ * upload address has another long part. */
 export function showsCredential(address: string, uploadUrl: string): boolean {
   if (address.includes(uploadUrl)) return true
   const { pathname, search } = new URL(uploadUrl)

@@ -43,8 +43,8 @@ export class Uploads {
   readonly #bandwidth: Bandwidth
   /** The place on the line of each credential that was granted and not used yet, by the credential's address. */
   readonly #granted = new Map<string, Passage>()
-  /** The request of each of the latest credentials, by its address. A host or proxy may send an answer twice, and the copy
-   * would be read as the answer to the next question on this connection. */
+  /** The request of each of the latest credentials, by the credential's address. When a host or proxy sends an answer twice, the
+   * copy must not be taken for the answer to the next request. */
   readonly #requests = new Map<string, string>()
 
   constructor(connection: Connection, options: UploadsOptions) {
@@ -118,8 +118,8 @@ export class Uploads {
     return this.#checked(answer.value)
   }
 
-  /** Refuses a credential with an address that may not be used, or a delivery address with the key. One that shows the
-   * credential is null until the picture was sent, because the journal would store it. */
+  /** Refuses a credential whose address may not be used, or whose delivery address contains the key. A delivery address that
+   * shows the credential becomes null, because the journal would store it. */
   #checked(credential: Credential): Outcome<Credential> {
     const { base, apiKey } = this.#connection
     const { uploadUrl } = credential
@@ -128,7 +128,7 @@ export class Uploads {
     if (credential.cdnUrl === null) return { ok: true, value: credential }
     const cdnUrl = deliveryAddress(credential.cdnUrl, base)
     if (cdnUrl === null) return bad(badAddress('upload', 'cdn_url'))
-    // It is stored and shown. A key as short as a word may be in it by chance.
+    // The address is stored and shown. A key as short as a word may be part of it by chance.
     if (cdnUrl.includes(apiKey)) return bad(ownFailure('upload', 'HOST_ADDRESS', because('address_with_key')))
     return { ok: true, value: { ...credential, cdnUrl: showsCredential(cdnUrl, uploadUrl) ? null : cdnUrl } }
   }
@@ -168,8 +168,8 @@ export class Uploads {
         body: { length, chunks: paced(whole, this.#bandwidth, passage, signal) },
         limitMs: passage.leftMs(),
         onStart() {
-          // No byte leaves once the credential has expired by this machine's clock. So when the node refuses the credential, it
-          // may have been used by another copy of this request, and no other credential is asked for.
+          // After the credential has expired by this machine's clock, no byte leaves. So when the node refuses a credential in
+          // time, another copy of this request may have used it, and no other credential is asked for.
           if (passage.leftMs() <= 0) throw new CredentialExpired()
           onStart()
           passage.began()
@@ -217,7 +217,7 @@ export class Uploads {
     return ownFailure('send', 'GAVE_WAY', because('gave_way'))
   }
 
-  /** The place on the line of a credential. One without a place gets a new one, without waiting. */
+  /** The place of a credential on the line. A credential without one gets a new one, without waiting. */
   #passageOf({ uploadUrl }: Credential, { size }: PictureBody): Passage {
     const granted = this.#granted.get(uploadUrl)
     this.#granted.delete(uploadUrl)
@@ -246,14 +246,14 @@ class CredentialExpired extends Error {}
 
 type Answer = z.infer<typeof answers.send> | z.infer<typeof answers.sendPresigned>
 
-/** Whether an answer names the address or id that came with the credential, and so is its. A refusal names neither. */
+/** Whether an answer is that to the credential: it names the address or id that came with it. A refusal names neither. */
 function isOfCredential(answer: Outcome<Answer>, { cdnUrl, imageId }: Credential): boolean {
   return (
     answer.ok && ((cdnUrl !== null && answer.value.cdn_url === cdnUrl) || answer.value.image_id === imageId)
   )
 }
 
-/** The attempt when albumd itself ended the upload. Such a failure says nothing about the state of the host. */
+/** The attempt when albumd itself ended the upload, which says nothing about the state of the host. */
 function endedHere<T>(failure: HostFailure): Attempt<T> {
   return { outcome: { ok: false, failure }, status: null, pace: NO_PACE }
 }

@@ -18,7 +18,7 @@ export interface AccountOptions {
   machine: Named
   /** The part of each rate that this machine uses while the store is away. */
   share: number
-  /** How many credentials the host has issued to this machine today. Its first beat shows it to the others. */
+  /** How many credentials the host has issued to this machine today, which its first beat tells the others. */
   usedToday: number
   clock: SteadyClock
 }
@@ -34,7 +34,7 @@ interface Whereabouts {
 
 export interface SharedOptions extends AccountOptions, Whereabouts {}
 
-/** Opens what the machines share, without waiting for the store. */
+/** Opens what the machines share. Does not wait for the store. */
 export function openShared(options: SharedOptions): SharedAccount {
   return openAccount(openStore(options, `machines:${options.machine.id}`), options)
 }
@@ -53,7 +53,7 @@ function openStore({ baseUrl, apiKey, clock, ...where }: Whereabouts, presence?:
   })
 }
 
-/** Shares the rates for a process that is no machine: none sees it, and without a place it has no part of the rate. */
+/** Shares the rates with a process that is no machine. The machines do not see it. Without a place it has no part of the rate. */
 export function openGuest(options: Whereabouts & { share: AccountOptions['share'] }) {
   const { share, clock } = options
   const store = openStore(options)
@@ -85,10 +85,10 @@ export function openGuest(options: Whereabouts & { share: AccountOptions['share'
   }
 }
 
-/** Asks for nothing but an answer. */
+/** A script that only shows that the store answers. */
 const HERE = script('return 1')
 
-/** Asks the store again and again, at once when it is back. `lastStop`: when the process went on after a stop, or began. */
+/** Asks the store again and again, at once when it is back. `lastStop`: when the process began, or went on after a stop. */
 function beatOn(store: Store, clock: SteadyClock, ended: AbortSignal, beat: () => Promise<void>) {
   let pause = new AbortController()
   store.onReady(() => pause.abort())
@@ -113,7 +113,7 @@ function beatOn(store: Store, clock: SteadyClock, ended: AbortSignal, beat: () =
 
 function openWindows(options: Omit<WindowOptions, 'newId'>) {
   const windows: SharedWindow[] = []
-  // Ids must differ from those of other processes.
+  // A random part of the ids of places, which differ so from those of other processes.
   const process = randomBytes(6).toString('base64url')
   let ids = 0
   /** The rate window that the machines share. `own`: the window that this machine would have alone. */
@@ -126,9 +126,9 @@ function openWindows(options: Omit<WindowOptions, 'newId'>) {
 }
 
 const BEAT_MS = 1000
-/** A store that has not answered for so long may have missed a beat. */
+/** A store that has not answered for so long may have missed a beat of this machine. */
 const MISSED_MS = 1500
-/** Beats that are so long apart show that the process was stopped meanwhile (SIGSTOP). */
+/** Beats that are so far apart show that the process was stopped between them (SIGSTOP). */
 const STOPPED_MS = 3000
 
 export function openAccount(store: Store, { machine, share, usedToday, clock }: AccountOptions) {
@@ -138,7 +138,7 @@ export function openAccount(store: Store, { machine, share, usedToday, clock }: 
   const facts: MachineFacts = { name, share, alone: false, usedToday, albums: [] }
   let machines: readonly Machine[] = []
   let lastAnswer = clock.monotonic()
-  /** How many refusals this machine knows of. Null: it is about to learn that from its own. */
+  /** How many refusals this machine knows of. Null: the answer to a refusal of its own is about to tell it. */
   let refusals: number | null = 0
   let heard: ((refusal: Refusal) => void) | null = null
   const refused = async (resumesInMs: number | null) => {
@@ -148,7 +148,7 @@ export function openAccount(store: Store, { machine, share, usedToday, clock }: 
   }
   const hearRefusals = async (count: number) => {
     const isNews = refusals !== null && count > refusals
-    // An empty store counts from the beginning.
+    // The store counts anew after a loss, so the count may be smaller.
     if (refusals !== null) refusals = count
     const refusal = isNews ? await lastRefusal(store) : null
     if (refusal) heard?.(refusal)
@@ -183,14 +183,14 @@ export function openAccount(store: Store, { machine, share, usedToday, clock }: 
     const sinceMs = clock.monotonic() - lastAnswer
     return machines.map(each => ({ ...each, seenMs: each.seenMs + sinceMs }))
   }
-  /** What was sent a moment ago without the store still counts: then the store finds out that the machine is gone. */
+  /** Whether the store knows all that was sent. What was just sent without it counts until it finds the machine gone. */
   const isAllTold = () => !store.away() && !windows.some(window => window.wasAlone(clock.monotonic()))
   return {
     machine,
     store,
     /** Why the store can't be used, or null. */
     away: store.away,
-    /** The machines of the account, as the store last told. The time since then is counted in `seenMs`. */
+    /** The machines of the account, as the store last told them. `seenMs` includes the time since then. */
     machines: machinesNow,
     windowOf,
     /** The other machines, for this machine's quota (OtherMachines). */
@@ -205,11 +205,11 @@ export function openAccount(store: Store, { machine, share, usedToday, clock }: 
         facts.usedToday = today
       },
     },
-    /** `listener`: called after each try to reach the store. `close` waits for what it returns. */
+    /** `listener`: called after each try to reach the store. `close` waits for its promise. */
     onBeat(listener: () => Promise<void>) {
       told = listener
     },
-    /** Says to the others which albums this machine has, as paths on the host. */
+    /** Tells the others which albums this machine has, as paths on the host. */
     tellAlbums(albums: string[]) {
       facts.albums = albums
     },
@@ -219,7 +219,7 @@ export function openAccount(store: Store, { machine, share, usedToday, clock }: 
     },
     async close() {
       ended.abort()
-      // Nobody waits for a store that is away: closing it ends what is asked of it.
+      // Closes a store that is away at once, which ends the questions under way. Nobody waits for them.
       if (store.away()) await store.close()
       await beats.over
       if (isAllTold()) {
@@ -232,10 +232,10 @@ export function openAccount(store: Store, { machine, share, usedToday, clock }: 
   }
 }
 
-/** How long a refusal is told to machines that start. Longer than a day, because a day may be an hour longer than others. */
+/** For how long machines that start are told a refusal: more than a day, because some days have 25 hours. */
 const TOLD_MS = 26 * HOUR_MS
 
-/** KEYS: rate. ARGV: in how many ms there is quota again, or ''. Other machines see the refusal with their next place. */
+/** Notes a refusal, which the others see with their next place. KEYS: rate. ARGV: in how many ms there is quota again, or ''. */
 const REFUSE = script(`
 local resumes = 0
 if ARGV[1] ~= '' then resumes = now + ARGV[1] end
@@ -244,28 +244,28 @@ redis.call('PEXPIRE', KEYS[1], 604800000)
 return redis.call('HINCRBY', KEYS[1], 'refusals', 1)
 `)
 
-/** KEYS: rate. Returns how long ago the last refusal was, and in how many milliseconds there is quota again, or 0. */
+/** Returns how long ago the last refusal was, and in how many ms there is quota again, or 0. KEYS: rate. */
 const LAST = script(`
 local told = redis.call('HMGET', KEYS[1], 'refused', 'resumes')
 return { now - (told[1] or 0), math.max(0, (told[2] or 0) - now) }
 `)
 
-/** KEYS: rate. A machine that starts is not told the last refusal any more. */
+/** Forgets the last refusal, so that machines that start are not told it. KEYS: rate. */
 const FORGET = script("return redis.call('HDEL', KEYS[1], 'refused', 'resumes')")
 
-/** A refusal for the quota that another machine was answered. */
+/** The host has refused another machine for the quota. */
 export interface Refusal {
   /** In how many milliseconds there is quota again, as the host said; null: it did not say. */
   resumesInMs: number | null
 }
 
-/** Says to the other machines that the host has refused this machine for the quota. Returns the number of this refusal. */
+/** Tells the other machines that the host has refused this machine for the quota. Returns the number of this refusal. */
 export async function tellRefusal(store: Store, resumesInMs: number | null): Promise<number | null> {
   const answer = await store.run(REFUSE, ['rate'], [resumesInMs === null ? '' : Math.round(resumesInMs)])
   return answer.ok ? (answer.value as number) : null
 }
 
-/** The last refusal of a machine; null where it concerns another day, or the store is away. */
+/** The last refusal of a machine. Null: it concerns another day, there was none, or the store is away. */
 export async function lastRefusal(store: Store): Promise<Refusal | null> {
   const answer = await store.run(LAST, ['rate'], [])
   if (!answer.ok) return null

@@ -134,7 +134,7 @@ return answer
   'unknown',
 )
 
-/** Ends a lease, and leaves the albums to the machine. ARGV: the machine's id, its process. */
+/** Ends a lease. The machine keeps its albums. ARGV: the machine's id, its process. */
 export const LEAVE = script(`
 local me = ARGV[1]
 if redis.call('HGET', KEYS[1], me .. '/process') ~= ARGV[2] then return 0 end
@@ -142,9 +142,9 @@ redis.call('HSET', KEYS[1], me .. '/until', now)
 return 1
 `)
 
-/** Begins the creation of an album. ARGV: machine's id, how long the entry lasts in ms, the album. Returns '' when this
- * machine may create it, "=" and the host's id, or the id of the machine that does; "?" while an entry may have been
- * lost. */
+/** Begins the creation of an album. ARGV: the machine's id, how long the entry lasts in ms, the album. Returns '' when this
+ * machine may create the album, "=" and the host's id when it is created, or the id of the machine that creates it. Returns "?"
+ * while an entry may have been lost. */
 export const BEGIN_ALBUM = script(`
 local me, lasts, field = ARGV[1], tonumber(ARGV[2]), 'making' .. ARGV[3]
 local ends, there = string.match(redis.call('HGET', KEYS[1], field) or '', '^(%d+) (.*)$')
@@ -159,7 +159,7 @@ redis.call('HSET', KEYS[1], field, (now + lasts) .. ' ' .. me)
 return ''
 `)
 
-/** Ends it. ARGV: the machine's id, how long the outcome is kept in ms, the album, and the host's id of it; empty: none. */
+/** Ends the creation. ARGV: the machine's id, how long the outcome is kept in ms, the album, and the host's id of it, or ''. */
 export const END_ALBUM = script(`
 local field = 'making' .. ARGV[3]
 local ends, there = string.match(redis.call('HGET', KEYS[1], field) or '', '^(%d+) (.*)$')

@@ -3,10 +3,10 @@ import { because, inWords, type Reason } from '../words/reasons.ts'
 import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE } from './claim-scripts.ts'
 import type { Store, Value } from './store.ts'
 
-/** How long a machine that is not heard of keeps its leave to delete. Its albums stay its own for as long as it takes. */
+/** How long a machine may delete that is not heard of. Its albums stay its own without end. */
 export const LEASE_MS = 30_000
 export const RENEW_MS = 10_000
-/** The lease ends so much earlier for this machine, because a request takes a while, and clocks run unequally. */
+/** By how much the lease ends earlier for its own machine, because a request takes a while and clocks run unequally. */
 const MARGIN_MS = 5000
 /** How often a machine asks whether another has created the album that both need, and how many times. */
 const ASK_AGAIN_MS = 500
@@ -29,13 +29,13 @@ export class AlbumTaken extends Error {
   }
 }
 
-/** Whether this machine has its albums can't be found out now. `code`: STORE_AWAY. */
+/** Nobody can tell now whether this machine has its albums, because the store is away. `code`: STORE_AWAY. */
 export class StoreAway extends Error {
   override name = 'StoreAway'
   readonly code = 'STORE_AWAY'
 }
 
-/** What a machine was told of its claims. A store that lost everything, or was put back, is told by it. */
+/** What a machine was told of its claims. It tells this to a store that lost everything or was put back. */
 export interface Held {
   /** The albums that it has held, and the number of each claim. */
   albums: Readonly<Record<string, number>>
@@ -44,10 +44,10 @@ export interface Held {
 }
 
 export interface Machine {
-  /** Another machine has another id, also when its state folder is a copy of this one. */
+  /** The id of the machine. A machine with a copy of its state folder has another one. */
   id: string
   name: string
-  /** Kept in the state folder. */
+  /** What this machine has been told, as its state folder keeps it. */
   held(): Held
   keepHeld(held: Held): void
 }
@@ -58,13 +58,13 @@ export interface ClaimsOptions {
   machine: Machine
   /** The mirrors' albums, with slashes; '' is the host's root. */
   albums: readonly string[]
-  /** Random, made once in a run of the program, and kept nowhere: a copy of the state has another. */
+  /** A random id of this run of the program. It is not stored, so a copy of the state has another one. */
   process: string
-  /** How long a request may arrive at the host after it was sent, in milliseconds. */
+  /** For how many milliseconds after it was sent a request may still arrive at the host. */
   mayArriveMs: number
-  /** Called when deletions begin to wait, or go on (null). */
+  /** Called with the reason when deletions begin to wait, and with null when they go on. */
   onDoubt(why: Reason | null): void
-  /** Called when the albums are another's. From then on nothing may be sent. */
+  /** Called when the albums are another machine's. From then on nothing may be sent. */
   onLost(error: AlbumTaken): void
   /** Says what the claims wait for. */
   say(line: string, code: 'STORE_NEW' | 'STATE_COPIED'): void
@@ -85,18 +85,18 @@ export function isAtOrBelow(album: string, above: readonly string[]): boolean {
   return above.some(own => albumKey(album).startsWith(albumKey(own)))
 }
 
-/** This machine's claims on the albums of its mirrors. A claim stays until its machine gives the album up or a person
- * gives it away, also while the machine is off. The lease says that the machine lives, and only under it a machine
- * deletes: so the old machine of an album that was given away deletes nothing, even without the store. */
+/** This machine's claims on the albums of its mirrors. A claim stays, also while the machine is off, until the machine gives the
+ * album up or a person gives it away. A lease says that the machine lives. A machine deletes only while its lease lasts. So the
+ * machine that had an album before it was given away deletes nothing there, even without the store. */
 export class AlbumClaims {
   readonly #options: ClaimsOptions
   readonly #ended = new AbortController()
   #renewing: Promise<void> = Promise.resolve()
   /** Ends the pause between two renewals, when the store can be reached again. */
   #pause = new AbortController()
-  /** When deletions may begin, and for how long the lease was given, from when it was asked for. */
+  /** When this machine may begin to delete, and when it asked for the lease, from which the lease counts. */
   #lease: { askedAt: { wall: number; monotonic: number }; fromMs: number } | null = null
-  /** Until when the lease of another process with this id may be that of a process that was killed. Monotonic time. */
+  /** A process with this id has the lease. Until this monotonic time it may be a process that was killed, and later is a copy. */
   #copiedUntil: number | null = null
 
   constructor(options: ClaimsOptions) {
@@ -104,8 +104,8 @@ export class AlbumClaims {
     options.store.onReady(() => this.#pause.abort())
   }
 
-  /** Claims the albums and renews the claims. A machine that held them goes on without the store, but deletes nothing.
-   * `take`: from machines that do not work now. Throws AlbumTaken and StoreAway. */
+  /** Claims the albums, and renews the claims. Without the store, a machine that held them goes on but deletes nothing. `take`:
+   * takes albums from machines that do not work now. Throws AlbumTaken and StoreAway. */
   async open(signal: AbortSignal, take = false): Promise<void> {
     const { clock, say, machine, albums } = this.#options
     let said: string | null = null
@@ -124,7 +124,7 @@ export class AlbumClaims {
     this.#renewing = this.#renew()
   }
 
-  /** The first claim. A connection that is being made is waited for. Throws AlbumTaken. */
+  /** Makes the first claim. Waits for a connection that is being made. Throws AlbumTaken. */
   async #begin(take: boolean, signal: AbortSignal): Promise<Exclude<Answer, { kind: 'lost' }>> {
     for (let tries = 1; ; tries++) {
       const answer = await this.#claim(take)
@@ -139,14 +139,14 @@ export class AlbumClaims {
     if (this.#lease === null) return IN_DOUBT
     const { clock } = this.#options
     const { askedAt, fromMs } = this.#lease
-    // The monotonic clock stands still while the machine sleeps, and the wall clock may be set back.
+    // Both clocks are asked: the monotonic clock stands still while the machine sleeps, and the wall clock may be set back.
     const passed = Math.max(clock.monotonic() - askedAt.monotonic, clock.wall() - askedAt.wall)
     return passed > fromMs && passed < LEASE_MS - MARGIN_MS ? null : IN_DOUBT
   }
 
   readonly isOwn = (album: string): boolean => isAtOrBelow(album, this.#options.albums)
 
-  /** See sync/claims.ts. */
+  /** See `beginAlbum` in sync/claims.ts. */
   readonly beginAlbum = async (album: string, signal: AbortSignal) => {
     const { store, clock, machine, mayArriveMs } = this.#options
     if (this.isOwn(album)) return OWN
@@ -154,7 +154,7 @@ export class AlbumClaims {
     const name = album.slice(album.lastIndexOf('/') + 1)
     for (let asked = 0; asked < ASKED_MOST && !signal.aborted; asked++) {
       const at = clock.monotonic()
-      // Twice as long as a request may arrive: the request leaves in the first half.
+      // The entry lasts twice as long as a request may take to arrive, because the request leaves in the first half.
       const answer = await store.run(BEGIN_ALBUM, KEYS, asks)
       if (!answer.ok) return { kind: 'wait', why: because('album_of_several', { name }) } as const
       const there = String(answer.value)
@@ -172,7 +172,7 @@ export class AlbumClaims {
     return { kind: 'wait', why: because('album_asked_for', { name }) } as const
   }
 
-  /** Ends the lease. The albums stay this machine's. A store that is away finds out by itself, half a minute later. */
+  /** Ends the lease, and keeps the albums. A store that is away finds out by itself half a minute later. */
   async close(): Promise<void> {
     this.#ended.abort()
     await this.#renewing
@@ -206,7 +206,7 @@ export class AlbumClaims {
     const waitMs = Number(answer[0])
     if (kind === 'new') return { kind, waitMs }
     if (kind === 'held') {
-      // Leave to delete may begin later, counted from when the answer came.
+      // The leave to delete may begin later. The wait for it counts from when the answer came.
       const fromMs = waitMs > 0 ? clock.monotonic() - askedAt.monotonic + waitMs : -1
       this.#lease = { askedAt, fromMs }
       this.#copiedUntil = clock.monotonic()
@@ -262,7 +262,7 @@ const WAITS = {
 const IN_DOUBT = because('claim_in_doubt')
 const OWN = { kind: 'create', mayGo: () => true, ended: async () => {} } as const
 
-/** `wall`: this machine's clock, which may differ from the store's. */
+/** Why an album is another machine's. `wall`: this machine's clock, which may differ from the store's. */
 function takenBy([key, machine, seen, works, now]: Value[], wall: number): Reason {
   const album = String(key).slice(1, -1) || '/'
   if (Number(works) === 1) return because('album_in_use', { album, machine: String(machine) })

@@ -2,7 +2,7 @@ import { DAY_MS } from '../protocol/clock.ts'
 import { type Script, type Store, script } from './store.ts'
 
 export interface Machine {
-  /** As its state folder has it. A machine that gets another name stays the same. */
+  /** The id in the machine's state folder. A machine that gets another name keeps its id. */
   id: string
   /** How many milliseconds ago the store last heard of it. */
   seenMs: number
@@ -13,20 +13,21 @@ export interface MachineFacts {
   name: string
   /** The part of the rate that the machine uses while the store is away. Null: it has ended, and uses none. */
   share: number | null
-  /** The machine uses this part, because the store did not answer lately. */
+  /** Whether the machine uses this part now, because the store did not answer lately. */
   alone: boolean
   usedToday: number
   /** The albums that the machine has, as paths on the host. */
   albums: string[]
 }
 
-/** What a machine has not told that runs another version of albumd. Its name is its id then. */
+/** The facts of a machine that runs another version of albumd, and does not tell them. Its name is then its id. */
 const UNTOLD = { share: null, alone: false, usedToday: 0, albums: [] }
 
 /** How long a machine that says nothing is listed. */
 const LISTED_MS = 7 * DAY_MS
 
-/** KEYS: machines, rate. ARGV: id, facts, how long it is listed. Returns now and of each machine id, last seen, facts. */
+/** Notes a machine. KEYS: machines, rate. ARGV: id, facts, how long it is listed. Returns now, and of each id, last seen,
+ * facts. */
 const BEAT: Script = script(`
 redis.call('HSET', KEYS[1], ARGV[1], now .. ' ' .. ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
@@ -47,7 +48,7 @@ if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HSET', KEYS[2], 'beat', n
 return answer
 `)
 
-/** Says to the store that this machine is there. Returns the store's time and all machines; null while it is away. */
+/** Tells the store that this machine works. Returns the store's time and all machines. Null: the store is away. */
 export async function beat(
   store: Store,
   id: string,

@@ -1,11 +1,11 @@
 import { type Script, script } from './store.ts'
 
-/** A second of §8, with two milliseconds more: the host's clock and the store's do not run at exactly the same speed. */
+/** A second of §8, and two milliseconds more, because the clocks of host and store run at slightly different speeds. */
 const SECOND_MS = 1002
-/** A request must leave within this time after its place. Most need a moment, and ten seconds to connect at most. */
+/** How long after the time of its place a request may leave. Most need a moment, and at most ten seconds to connect. */
 export const LEAVES_MS = 10_500
-/** The store forgets a place of which it hears nothing for so long: a late request counts for a second after it left, also
- * when its machine is stopped then (SIGSTOP). */
+/** After so long the store forgets a place of which it hears nothing. A late request counts for a second after it left, even when
+ * its machine is stopped then (SIGSTOP). */
 export const OPEN_MS = LEAVES_MS + 2000
 
 /** One step of an endpoint's shared rate window: takes reports, and hands out the next place.

@@ -14,16 +14,16 @@ export interface RedisOptions {
   /** How the store's list of clients names this connection. */
   name: string
   now(): number
-  /** A channel, on which nothing is said: as long as this process lives, the store counts a connection that hears it. */
+  /** A channel on which nothing is said. While this process lives, the store counts a connection that listens to it. */
   presence?: string
 }
 
-/** A store that takes longer is away. The rate can't wait: a request leaves within the second for which it has a place. */
+/** After so long without an answer, the store counts as away: a request must leave within the second of its place. */
 const ANSWER_MS = 500
 const CONNECT_MS = 2000
-/** How often a store that is away is tried again, at most. All machines are back within this time after it works again. */
+/** How often a store that is away is tried. So all machines are back within this time after the store works again. */
 export const RETRY_MS = 1000
-/** How long the connection that shows the presence of this process is silent before both ends look whether it is open. */
+/** After so much silence, both ends check whether the connection that shows this process's presence is open. */
 const PRESENT_MS = 10_000
 
 /** Opens the connection to a Redis or Valkey, and keeps trying. Sends nothing but scripts. */
@@ -39,40 +39,40 @@ export function openRedis(options: RedisOptions): Store {
     ...(username && { username: decodeURIComponent(username) }),
     ...(password && { password }),
     db: Number(pathname.slice(1) || 0),
-    // TLS sends the server's name (SNI) for names only; Node warns of an IP address.
+    // TLS takes only names as the server's name (SNI). Node warns of an IP address.
     ...(isTls && { tls: { ...(isIP(host) === 0 && { servername: host }), ...(ca !== null && { ca }) } }),
     connectionName: name,
-    // A command that waited, or that was sent twice, would be about a time that is over.
+    // A command that waited or was sent twice would concern a time that is over.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: null,
-    // It asks INFO, which some stores refuse. The first script shows as well whether the store works.
+    // The check sends INFO, which some stores refuse. The first script shows as well whether the store works.
     enableReadyCheck: false,
     disableClientInfo: true,
     lazyConnect: true,
     commandTimeout: ANSWER_MS,
     connectTimeout: CONNECT_MS,
-    // When the connection is closed, no answer is waited for any more. A store that hangs would not even close its end.
+    // Closing does not wait for answers, because a store that hangs would not even close its end.
     disconnectTimeout: 0,
     retryStrategy: times => Math.min(RETRY_MS, 50 * 2 ** Math.min(times, 5)),
   })
 
   let away: Away | null = { reason: because('store_not_tried', { where }), since: now() }
-  /** `since` stays while the reasons change. */
+  /** Sets why the store is away. `since` stays the same while the reasons change. */
   function set(reason: Reason | null): Away | null {
     away = reason && { reason, since: away?.since ?? now() }
     return away
   }
 
-  // Failures of a connection. The client tries again by itself.
+  // Errors of the connection. The client connects again by itself.
   redis.on('error', error => {
-    // A store without TLS waits for the end of what it takes for a command.
+    // A store without TLS does not answer: it waits for the end of what it takes for a command.
     const isSilent = isTls && (error as NodeJS.ErrnoException).code === 'ETIMEDOUT'
     set(isSilent ? because('store_no_tls', { where, ms: CONNECT_MS }) : whyAway(error, where))
   })
   redis.on('close', () => away ?? set(because('store_lost', { where })))
   redis.connect().catch(() => {})
-  // A connection that hears a channel can't do anything else.
+  // The presence needs a connection of its own, because one that listens to a channel can do nothing else.
   const present = presence ? redis.duplicate({ keepAlive: PRESENT_MS, autoResubscribe: false }) : null
   present?.on('error', () => {})
   present?.on('ready', () => present.subscribe(prefix + presence).catch(() => {}))
@@ -112,7 +112,7 @@ export function openRedis(options: RedisOptions): Store {
   }
 }
 
-/** Why the store does not serve. The words are albumd's own, because an error of the client may hold the password. */
+/** Why the store can't be used. The words are albumd's own, because an error of the client may hold the password. */
 function whyAway(error: Error, where: string): Reason {
   const { message } = error
   const code = (error as NodeJS.ErrnoException).code ?? ''
@@ -123,7 +123,7 @@ function whyAway(error: Error, where: string): Reason {
     return because('store_read_only', { where, said })
   if (said === 'WRONGPASS' || said === 'NOAUTH' || said === 'NOPERM')
     return because('store_refuses', { where, said })
-  // A script that must not use a command.
+  // The store's rules (ACL) do not allow the script one of its commands.
   if (message.includes('ACL failure')) return because('store_refuses', { where, said: 'NOPERM' })
   if (message.includes('AUTH <password>')) return because('store_refuses', { where, said: 'WRONGPASS' })
   if (said) return because('store_answers', { where, said })

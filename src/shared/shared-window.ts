@@ -6,7 +6,7 @@ import type { StoreClock } from './store-clock.ts'
 
 interface Slot {
   isOver?(now: number): boolean
-  /** These two answer when the request can have arrived at the latest. */
+  /** `start` and `answered` return when the request can have arrived at the latest. */
   start(now: number): number
   answered(now: number): number
   release(): void
@@ -28,11 +28,11 @@ export interface WindowOptions {
   /** The part of the rate that this machine uses while the store is away. */
   share: number
   lastAnswer(): number
-  /** When the process went on after it was last stopped (SIGSTOP). It may have lost its part of the rate meanwhile. */
+  /** When the process last went on after a stop (SIGSTOP). It may have lost its part of the rate meanwhile. */
   lastStop(): number
-  /** How often the host has refused a machine of the account for the quota, as the store counts. */
+  /** Called with how often the host has refused a machine of the account for the quota, as the store counts. */
   refusals(count: number): void
-  /** Makes ids of places that no other process makes. */
+  /** Returns an id for a place that no other process uses. */
   newId(): string
   ended: AbortSignal
 }
@@ -40,13 +40,13 @@ export interface WindowOptions {
 /** A machine whose store was silent for so long uses its own part of the rate. The others leave this part to a machine that
  * was silent for 2.5 s. A beat may have come 1.5 s after the last answer, places be used 0.5 s later, and count for 1 s. */
 const SILENT_MS = 6000
-/** For so long after its last request without the store, a machine says that it was alone. Reports are there by then. */
+/** For so long after its last request without the store, a machine says that it was alone. Then its reports have arrived. */
 const ALONE_MS = 1500
-/** A place that no request takes is given back after this time. */
+/** After so long, a place that no request takes is given back. */
 const UNUSED_MS = 250
-/** Reports wait so long for others, and for the next question. */
+/** How long reports wait for other reports and for the next question. */
 const REPORT_MS = 15
-/** How long a request waits at most before it looks again: whether the store has answered, and whether it is back. */
+/** How long a request waits before it looks again for a place, and whether the store is back. */
 const LOOK_MS = 2
 const LOOK_AWAY_MS = 25
 
@@ -55,8 +55,8 @@ interface Place {
   at: number
 }
 
-/** An endpoint's rate window that machines share. The store hands out places, each with its time, a little ahead, for
- * requests that wait, and hears when a request leaves and is answered. Without the store the machine keeps to its part. */
+/** An endpoint's rate window that machines share. The store hands out places, each with a time a little ahead, to requests that
+ * wait. It is told when each request leaves and is answered. Without the store, the machine keeps to its part of the rate. */
 export class SharedWindow {
   readonly #own: OwnWindow
   readonly #names: readonly string[]
@@ -66,22 +66,22 @@ export class SharedWindow {
   /** Places that were handed out and that no request has taken, the earliest first. */
   #places: Place[] = []
   #waiting = 0
-  /** Arrivals and returned places that the store has not been told. */
+  /** Arrivals and returned places of which the store is not told yet. */
   #reports = new Map<string, number | ''>()
   #taught: number | '' = ''
   #refused: number | '' = ''
-  /** Places that the store may count for nothing, as it was away when it had to be told, and since when. */
+  /** Places that the store may count although nothing was sent, because it was away when it had to be told; and since when. */
   #unsure = new Map<string, number>()
   #asking = false
   #askAgainAt = 0
-  /** This machine has to tell the store what it has sent in the last second. */
+  /** Whether this machine must tell the store what it has sent in the last second. */
   #wasAway = true
-  /** This machine has used its part without the store. */
+  /** Whether this machine has used its part without the store. */
   #wasAlone = false
-  /** Requests that took a place without the store and have not left, because they connect. The store can't be told of them. */
+  /** How many requests took a place without the store and still connect. The store can't be told of them. */
   #connecting = 0
   #lastAlone = Number.NEGATIVE_INFINITY
-  /** Without the store: when the next request may leave, where the part is less than one a second. */
+  /** When the next request may leave without the store, where the part is less than one a second. */
   #nextAt = 0
 
   readonly endpoint: Endpoint
@@ -100,12 +100,12 @@ export class SharedWindow {
     return this.#own.recent(now)
   }
 
-  /** Whether requests left without the store, so lately that the store may not know of them. */
+  /** Whether requests left without the store so lately that it may not know of them. */
   wasAlone(now: number): boolean {
     return this.#connecting > 0 || now - this.#lastAlone < ALONE_MS
   }
 
-  /** A request waits for a place from now on. Returns the function that ends this. */
+  /** Notes that a request waits for a place. Returns a function that ends this. */
   enter(): () => void {
     this.#waiting++
     return () => {
@@ -124,7 +124,7 @@ export class SharedWindow {
     return next ? Math.max(0, next.at - now) : Math.max(LOOK_MS, this.#askAgainAt - now)
   }
 
-  /** Call it only when `waitMs` is 0. */
+  /** Takes a place for a request. Call it only when `waitMs` is 0. */
   take(): Slot {
     const own = this.#own.take()
     const { clock, storeClock, store, lastStop } = this.#options
@@ -145,7 +145,7 @@ export class SharedWindow {
       return latest
     }
     return {
-      // While the machine is stopped, the others may give its place or its part to another, or the store may forget it.
+      // While this machine was stopped, the store may have forgotten the place, or the others may have got it.
       isOver: now => lastStop() > taken || (place !== undefined && now - place.at > LEAVES_MS),
       start: now => {
         connected()
@@ -161,13 +161,13 @@ export class SharedWindow {
     }
   }
 
-  /** The host answered RATE_LIMITED: all machines wait. */
+  /** The host answered RATE_LIMITED, so all machines wait. */
   tooMuch(waitMs: number | null): void {
     this.#refused = Math.round(waitMs ?? 0)
     void this.#flushSoon()
   }
 
-  /** The limit that the host names holds for all machines. */
+  /** Tells all machines the limit that the host names. */
   adopt(limit: number): void {
     const known = Math.min(this.#most, limit)
     if (known === this.#limit) return
@@ -181,7 +181,7 @@ export class SharedWindow {
     if (!this.#wasAway) this.#own.adopt(limit)
   }
 
-  /** The part of the rate, while the store is away. What was sent just before, with the store, still counts. */
+  /** How long to wait in this machine's part, without the store. What was sent before, with the store, still counts. */
   #waitAloneMs(now: number): number {
     const part = this.#limit * this.#options.share
     this.#goAway()
@@ -196,7 +196,7 @@ export class SharedWindow {
     return 0
   }
 
-  /** `untold`: more places that the store could not be told of. */
+  /** The store is away. `untold`: more places of which the store could not be told. */
   #goAway(untold: readonly string[] = []): void {
     const now = this.#options.clock.monotonic()
     const unused = this.#places.splice(0).map(({ id }) => id)
@@ -206,7 +206,7 @@ export class SharedWindow {
     this.#wasAway = true
   }
 
-  /** The store is back: it is told what this machine has sent in the last second, and gets back what it counts besides. */
+  /** The store is back. Tells it what this machine has sent in the last second, and gives back what it counts besides that. */
   #comeBack(): void {
     const { clock, storeClock, newId } = this.#options
     const now = clock.monotonic()
@@ -235,7 +235,7 @@ export class SharedWindow {
     const { clock, ended } = this.#options
     await clock.sleep(REPORT_MS, ended)
     this.#flushing = false
-    // A question that is under way, or that comes, takes the reports along.
+    // A question that is under way, or that comes, takes the reports with it.
     if (this.#asking) return
     await this.flush()
     if (!this.#told && !ended.aborted) void this.#flushSoon()
@@ -245,7 +245,7 @@ export class SharedWindow {
     return this.#reports.size === 0 && this.#taught === '' && this.#refused === ''
   }
 
-  /** Asks for places, one after the other, while requests wait that have none. */
+  /** Asks for places, one after the other, while requests wait that have no place. */
   async #ask(): Promise<void> {
     if (this.#asking) return
     const { clock, ended, store, newId } = this.#options
@@ -254,7 +254,7 @@ export class SharedWindow {
       const id = newId()
       const granted = await this.#exchange(id)
       if (granted === null) break
-      // A place that is given back may be handed out again, before places that are here already.
+      // Sorted, because the store may hand out a returned place that comes before places which are here already.
       if (granted.isPlace)
         this.#places = [...this.#places, { id, at: granted.at }].sort((a, b) => a.at - b.at)
       else {
@@ -266,13 +266,13 @@ export class SharedWindow {
     if (!this.#told && !ended.aborted) void this.#flushSoon()
   }
 
-  /** One question to the store, with all reports. `id`: of the place that is asked for, or ''. Null: the store is away. */
+  /** Asks the store one question, with all reports. `id`: of the place that is asked for, or ''. Null: the store is away. */
   async #exchange(id: string): Promise<{ isPlace: boolean; at: number } | null> {
     const { store, machine, clock, storeClock } = this.#options
     if (this.#wasAway) this.#comeBack()
     const reports = [...this.#reports]
     const [taught, refused, back] = [this.#taught, this.#refused, this.#wasAlone]
-    // Until the answer, the store may be lost, and requests may leave without the store: then these are true again.
+    // Set before the answer: if the store is lost meanwhile, or a request leaves without it, they become true again.
     this.#wasAway = this.#connecting > 0
     this.#wasAlone = false
     this.#reports.clear()

@@ -1,13 +1,13 @@
-/** How far the store's clock is ahead of this machine's: each answer gives two bounds, and several together are closer.
- * When they contradict each other, a clock was set, and the last counts. The late bound is taken, so that no request
- * leaves before its place. */
+/** How far the store's clock is ahead of this machine's. Each answer gives two bounds, and several answers give closer ones. When
+ * they contradict each other, a clock was set, and the last answer counts. Results are late rather than early, so that no
+ * request leaves before its place. */
 export class StoreClock {
   #least = Number.NEGATIVE_INFINITY
   #most = Number.POSITIVE_INFINITY
 
   /** The store's clock showed `store` between `sent` and `received`. */
   learn(sent: number, received: number, store: number): void {
-    // The store's time is cut off to whole milliseconds.
+    // One is added, because the store's time is cut off to whole milliseconds.
     const [least, most] = [store - received, store + 1 - sent]
     this.#least = Math.max(this.#least, least)
     this.#most = Math.min(this.#most, most)

@@ -7,9 +7,9 @@ import { localTime } from './text.ts'
  * ("pending: new") begins with a small letter. A code without words does not compile; test/words holds the rules.
  */
 export const REASON_WORDS = {
-  /** What the host said, in the host's own words. What it said goes on in a longer line, so its full stop is left out. */
+  /** The host's own words. They become part of a longer line, so the full stop at their end is left out. */
   said: ({ words }: { words: string }) => words.replace(/(?<!\.)\.$/, ''),
-  /** What stands for a code without words, which is in a state that another version of albumd has written. */
+  /** Stands for a code without words. Another version of albumd has recorded it. */
   unknown_code: 'another version of albumd recorded why, and this version has no words for it ({code})',
 
   // What the scan found of a file.

@@ -20,7 +20,7 @@ interface Block {
   endpoint: string
 }
 
-/** What a failure says of the whole host. Null: it concerns its endpoint; an upload node that is away is not the host. */
+/** What a failure says of the whole host. Null: it concerns its endpoint alone. An upload node that is away is not the host. */
 export function ofWholeHost({ code, endpoint }: Block): 'key_refused' | 'host_away' | null {
   if (OF_KEY.has(code)) return 'key_refused'
   return code === 'HOST_UNREACHABLE' && endpoint !== 'send' ? 'host_away' : null
@@ -31,17 +31,17 @@ export function quotaRemedy(blocks: readonly Block[]): Reason | null {
   return blocks.some(block => ofWholeHost(block) === 'key_refused') ? null : because('quota_raised')
 }
 
-/** What the host refuses with such a failure, for a person. A newer albumd may have recorded another endpoint. */
+/** In words: what the host refuses with this block. A newer albumd may have recorded an endpoint that this one does not know. */
 function usesOf(block: Block): string {
   return ofWholeHost(block) === 'key_refused' ? 'the key' : KINDS.uses(block.endpoint)
 }
 
-/** albumd itself refuses a key of another account, although the host takes it. */
+/** Who refuses. albumd itself refuses the key of another account, although the host takes it. */
 function refuserOf(code: string): string {
   return code === 'OTHER_ACCOUNT' ? 'albumd' : 'the host'
 }
 
-/** Whether the host refuses the key. Of a key that albumd refuses, the message says what to do. */
+/** Whether the host refuses the key. When albumd refuses it, the message already says what to do. */
 export function hostRefusesKey(block: Block): boolean {
   return ofWholeHost(block) === 'key_refused' && refuserOf(block.code) === 'the host'
 }
@@ -54,7 +54,7 @@ export function blockInWords(alike: readonly (Block & { needs_person: boolean })
   return alike.some(block => ofWholeHost(block) === 'host_away') ? 'the host is away' : `${uses} wait`
 }
 
-/** What a machine of the account does. */
+/** In words: what a machine of the account does. */
 export function machineInWords(state: string): string {
   return state === 'unknown' ? 'not heard of while the store is away' : state
 }
@@ -62,7 +62,7 @@ export function machineInWords(state: string): string {
 /** Reasons that end by themselves within moments, so nobody has to do anything. */
 const PASSING = ['ignore_file_vanished', 'scan_ended', 'root_moved'] as const satisfies readonly ReasonCode[]
 
-/** Of a folder that is gone, `first` is the first of its images that wait. */
+/** The names of the images that a person decides about. `first`: of a folder that is gone, the first image that waits. */
 const IMAGES = {
   image: 'the image',
   older: 'the image of the older version',
@@ -74,12 +74,12 @@ export type ImageName = keyof typeof IMAGES | { id: string }
 /** Limits of inotify, with the values to which people are told to raise them. */
 const HIGHER = { max_user_watches: 1_048_576, max_user_instances: 1024, max_queued_events: 131_072 }
 
-/** How a fact is shown: `{at:time}` shows the fact `at` by `KINDS.time`. A fact without a colon is shown as it is. */
+/** How a fact is shown: `{at:time}` shows the fact `at` by `KINDS.time`. Without a kind it is shown as it is. */
 const KINDS = {
   reason: (why: Reason) => inWords(why),
-  /** What is so, of a fact that is itself a reason, and what can be done about it. */
+  /** Of a reason as a fact: what is the case, without what can be done about it. */
   fact: (why: Reason) => factOf(why),
-  /** The same in brackets, in which no other brackets stand. */
+  /** Like `fact`, for brackets, in which no other brackets may stand. */
   inner: (why: Reason) => factOf(why).replace(/ \(([^()]*)\)$/, ', $1'),
   remedy_of: (why: Reason) => inWords(why).slice(factOf(why).length),
   reasons: (all: readonly Reason[]) => all.map(inWords).join('; '),
@@ -87,9 +87,9 @@ const KINDS = {
   said: (why: Reason | null) => (why === null ? 'it has not said why' : inWords(why)),
   folder: (path: string) => path || 'the root',
   refuser: refuserOf,
-  /** Null: while albumd does not run, nobody knows. */
+  /** The end of a wait. Null, and so nothing: nobody knows it while albumd does not run. */
   until: (at: number | null) => (at === null ? '' : ` until ${localTime(at)}`),
-  /** The fullest folders; '' is the root. `others`: how many are not named. */
+  /** The fullest folders. '' is the root. `others`: how many folders are not named. */
   folders: ({ named, others }: { named: readonly string[]; others: number }) =>
     `${named.map(folder => folder || 'the root').join(', ')}${others > 0 ? ` and ${inDigits(others)} more` : ''}`,
   /** A part of a picture by its name, as "image 2, scan" or "chunk IDAT". */
@@ -108,18 +108,18 @@ const KINDS = {
   number: inDigits,
   span: spanInWords,
   shell: shellWord,
-  /** What ends a doubt about a folder whose pictures do not come back, and what that costs. */
+  /** What ends the doubt about a folder whose pictures do not come back, and what that costs. */
   trust: (folder: string) =>
     `; only if on purpose, "albumd trust ${shellWord(folder)}" deletes images of what is missing, if not kept`,
   sysctl: (key: keyof typeof HIGHER) =>
     `sudo sysctl fs.inotify.${key}=${HIGHER[key]}, and the same line in /etc/sysctl.d to keep it`,
-  /** The system's error code, shown as what a person can do. */
+  /** What a person can do about the system's error with this code. */
   remedy: readRemedy,
   /** An error of the disk, as Node words it: "EACCES: permission denied, open '/srv/a'". */
   fault: (message: string) => message.replace(/^[A-Z]+: ([^,]+).*$/s, '$1'),
   connection: (code: string) => CONNECTION_ERRORS[code],
   certificate: certificateFault,
-  /** The folder above the path that is left out; null when the path itself is left out. */
+  /** The folder above that is left out, with the path in it. Null: the path itself is left out. */
   within: (at: string | null) => (at === null ? '' : `in ${at}, `),
   /** An ignore rule and where it stands. `file`: the ignore file; null: the config. */
   rule: ({ pattern, file, line }: { pattern: string; file: string | null; line: number }) =>
@@ -131,11 +131,11 @@ const KINDS = {
       : 'it is only linked, and its bytes have not proved it yet',
   images: (n: number) => (n === 1 ? 'the image' : `all ${inDigits(n)} images`),
   uses: (endpoint: string) => OF_ENDPOINT[endpoint] ?? endpoint.replace(/^upload /, ''),
-  /** Whether a next try is known to come. Its time follows the text. */
+  /** Whether albumd is known to try again. The time of the next try follows the text. */
   again: (isTried: boolean) => (isTried ? '; albumd tries again' : ''),
   mirrors: (all: readonly { folder: string }[]) =>
     `the ${all.length === 1 ? 'only mirror is' : 'mirrors are'} ${all.map(({ folder }) => folder).join(', ')}`,
-  /** Another albumd. Null: its process is not known. */
+  /** The process of another albumd. Null: not known. */
   process: (pid: number | null) => (pid === null ? ' ("pgrep -af albumd" lists it)' : ` (pid ${pid})`),
 }
 type Kinds = typeof KINDS
@@ -182,7 +182,7 @@ export function codeOf(why: Reason): ReasonCode {
   return parsed(why)[0]
 }
 
-/** `why` itself, or the reason inside it as its fact `why`, that has this code; or null. */
+/** The reason with this code: `why` itself, or the one inside it as its fact `why`. Null: neither has it. */
 export function reasonIn(why: Reason, code: ReasonCode): Reason | null {
   const [its, facts] = parsed(why)
   if (its === code) return why
@@ -190,7 +190,7 @@ export function reasonIn(why: Reason, code: ReasonCode): Reason | null {
   return inner && reasonIn(inner, code)
 }
 
-/** Whether a reason ends by itself within moments. A reason inside of it counts as well. */
+/** Whether a reason, or the reason inside it, ends by itself within moments. */
 export function endsByItself(why: Reason): boolean {
   return PASSING.some(code => reasonIn(why, code) !== null)
 }
@@ -200,7 +200,7 @@ export function failureIn(why: Reason): string | null {
   return ((facts ?? {}) as { code?: string }).code ?? null
 }
 
-/** The folder in doubt that stops deletions by this reason, as its whole path, or null. */
+/** The whole path of the folder in doubt because of which deletions wait by this reason. Null: it names none. */
 export function folderIn(why: Reason): string | null {
   const [code, facts] = parsed(why)
   return code === 'folder_in_doubt' ? (facts as { path: string }).path : null
@@ -209,18 +209,18 @@ export function folderIn(why: Reason): string | null {
 export function inWords(why: Reason): string {
   const [code, facts] = parsed(why)
   const words: string | ((facts: never) => string) | undefined = WORDS[code]
-  // A function of facts can't do without them, and another version may not have recorded them.
+  // A function of facts can't work without them, and another version may not have recorded them.
   const isKnown =
     typeof words === 'string' || (words !== undefined && (facts !== undefined || words.length === 0))
   if (!isKnown) return inWords(because('unknown_code', { code }))
   return typeof words === 'string' ? filled(words, facts) : words(facts as never)
 }
 
-/** What is so, in the words of a reason, without what a person can do about it. */
+/** What is the case, in the words of a reason, without what a person can do about it. */
 export function factOf(why: Reason): string {
   const [code, facts] = parsed(why)
   const words = WORDS[code]
-  // A text says in its first sentence what is so. What can be done may also come from a reason inside of it.
+  // The first sentence of a text says what is the case. What can be done may also come from the reason inside.
   return typeof words === 'string' ? filled(words.split(/\. |\{\w+:remedy_of\}/)[0]!, facts) : inWords(why)
 }
 
@@ -234,13 +234,13 @@ export function commandOf(why: Reason): string | null {
   return command === undefined ? null : filled(command, facts)
 }
 
-/** The reason that stands inside of a reason, as its fact `why`, or null. A fact `why` may also be plain text. */
+/** The reason inside a reason, as its fact `why`. Null: there is none. A fact `why` may also be plain text. */
 function innerOf(facts: unknown): Reason | null {
   const { why } = (facts ?? {}) as { why?: Reason | string | number }
   return String(why).startsWith('["') ? (why as Reason) : null
 }
 
-/** An older albumd may have recorded the reason with fewer facts, so a fact that is missing is left out, with brackets around. */
+/** The text with its facts. A fact that an older albumd did not record is left out, with the brackets around it. */
 function filled(text: string, facts: unknown): string {
   return text.replace(
     /( \()?\{(\w+)(?::(\w+))?\}(\))?/g,

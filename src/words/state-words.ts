@@ -1,12 +1,12 @@
 import { count, countEach, inDigits, localTime, shellWord, spanInWords } from './text.ts'
 
-/** What is so of a path, a mirror, a machine or the store, and what happens next. The rules stand in reason-words.ts. */
+/** The state of a path, a mirror, a machine or the store, and what happens next. For the rules see reason-words.ts. */
 export const STATE_WORDS = {
   // What `why` says of a path (src/daemon/report).
   in_sync: 'the image has the bytes that the file had when it was last read',
   in_sync_flat: ({ album }: { album: string }) =>
     `on the host, but in ${album === '' ? 'no album' : `the album "${album}"`}, because its own album could not be had`,
-  /** `path`: of the first picture; null: it is not said. */
+  /** `path`: of the first of the pictures. Null: it is not named. */
   gone_on_host: ({ pictures, path = null }: { pictures: number; path?: string | null }) =>
     pictures === 1
       ? `An audit did not find the image of ${path ?? 'a picture'} on the host. "albumd audit --repair" uploads the picture again`
@@ -26,7 +26,7 @@ export const STATE_WORDS = {
   image_deleted: 'the image was deleted ({why:reason})',
   last_event: 'the last event is "{event}"',
 
-  // Why something on the disk is not mirrored. `at`: the folder above the path that is left out; null: the path itself is.
+  // Why something on the disk is not mirrored. `at`: the folder above that is left out. Null: the path itself is left out.
   hidden_name: '{at:within}hidden, because the name begins with a dot',
   system_folder:
     '{at:within}a folder for thumbnails, snapshots or deleted files of the system; "!{name}/" in mirrors[].ignore mirrors it',
@@ -173,8 +173,8 @@ export const STATE_WORDS = {
   store_answers: '{where} answered {said}. Read its log',
 } as const
 
-/** How many pictures wait, how many can be sent `today` in `ms` milliseconds, and then `perDay` from `nextDay` on (ISO
- * 8601; null: not known), where `quota.reserve` keeps `kept` more for new ones. */
+/** How many pictures wait, how many of them can be sent `today` and in how many `ms`, and then how many `perDay` from `nextDay`
+ * on (ISO 8601; null: not known). `kept`: how many more `quota.reserve` keeps for new pictures. */
 interface BacklogFacts {
   pictures: number
   today: number
@@ -184,7 +184,7 @@ interface BacklogFacts {
   kept: number
 }
 
-/** How many images of the pictures of a folder that is gone wait, are held, stay for good, or were deleted. */
+/** How many images of a deleted folder's pictures wait, are held, stay for good, or were deleted. */
 type ImagesOfFolder = Record<'waiting' | 'held' | 'kept' | 'deleted', number>
 
 function imagesOfFolder({ waiting, held, kept, deleted }: ImagesOfFolder): string {
@@ -197,7 +197,7 @@ function imagesOfFolder({ waiting, held, kept, deleted }: ImagesOfFolder): strin
   return told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''
 }
 
-/** For a reason that a person can do something about: the command that does it. */
+/** The command by which a person ends what a reason says. */
 export const COMMANDS = {
   all_paused: 'albumd resume',
   run_sync: 'albumd sync',

@@ -55,7 +55,7 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name. Check host.base_url',
 }
 
-/** Node's codes for a refused certificate. An authority's namesake with another key makes CERT_SIGNATURE_FAILURE. */
+/** Node's codes for a refused certificate. CERT_SIGNATURE_FAILURE comes from another authority of the same name. */
 const OF_CERTIFICATE = /^(?:CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_|INVALID_|PATH_LENGTH|ERROR_IN_C)/
 
 export function certificateFault(code: string): string | null {

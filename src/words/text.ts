@@ -14,7 +14,7 @@ export function foldersInDoubt(n: number): string {
   return n === 1 ? 'folder in doubt' : 'folders in doubt'
 }
 
-/** A text as it stands at the beginning of a sentence. The name albumd has no capital letter there either. */
+/** A text for the beginning of a sentence. The name albumd stays small there too. */
 export function capital(text: string): string {
   return text.replace(/^(?!albumd\b)./, first => first.toUpperCase())
 }
@@ -24,7 +24,7 @@ export function count(n: number, noun: string): string {
   return `${inDigits(n)} ${noun}${n === 1 ? '' : 's'}`
 }
 
-/** How a host delivers pictures of each format, where it alters them; null: where none is known. */
+/** How a host alters the pictures of each format. Null: it is not known to alter any. */
 export function alteredInWords(delivery: Readonly<Record<string, string>>): string | null {
   const altered = Object.entries(delivery).filter(([, how]) => how !== 'as sent')
   return altered.map(([format, how]) => `${format.toUpperCase()} ${how}`).join(', ') || null
@@ -49,7 +49,7 @@ type Counted = Record<
   number
 >
 
-/** What is left in mirrors, in the order in which people are told, with what is grave. */
+/** What is left to do in the mirrors, the gravest first. */
 export function leftIn(mirrors: readonly Counted[]) {
   const sum = (of: keyof Counted) => mirrors.reduce((total, mirror) => total + mirror[of], 0)
   const inDoubt = sum('folders_in_doubt')
@@ -70,7 +70,7 @@ const LEFT_OUT: Readonly<Record<string, readonly [one: string, many: string]>> =
   links: ['link or special file', 'links or special files'],
 }
 
-/** How many files are left out for a reason: "format", 2 → "2 of another format". A reason may be its own word. */
+/** How many files are left out for a reason: "format", 2 → "2 of another format". Some reasons are shown as they are. */
 export function countLeftOut(why: string, n: number): string {
   const [one, many] = LEFT_OUT[why] ?? [why, why]
   return `${inDigits(n)} ${n === 1 ? one : many}`
@@ -84,9 +84,7 @@ export function spanInWords(ms: number): string {
   return count(Math.round(ms / 86_400_000), 'day')
 }
 
-/**
- * A moment by this machine's clock: "2026-11-22 18:30:05 +08:00". The reader may be in another time zone. ISO 8601 or ms.
- */
+/** A moment (ISO 8601 or ms) by this machine's clock, with its zone for readers elsewhere: "2026-11-22 18:30:05 +08:00". */
 export function localTime(at: number | string): string {
   const moment = new Date(at)
   const east = -moment.getTimezoneOffset()
@@ -96,7 +94,7 @@ export function localTime(at: number | string): string {
   return `${shifted.slice(0, -5).replace('T', ' ')} ${east < 0 ? '-' : '+'}${offset}`
 }
 
-/** The first whole second that is not before this moment. Typed as it is shown, it means no earlier moment. */
+/** The first whole second that is not before this moment. When a person types it as shown, it means no earlier moment. */
 export function localTimeFrom(at: number | string): string {
   return localTime(Math.ceil(new Date(at).getTime() / 1000) * 1000)
 }
@@ -122,7 +120,7 @@ export function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** HH:MM in this machine's time zone, in which `uploads.hours` are written. */
+/** A time as HH:MM in this machine's time zone, as in `uploads.hours`. */
 export function clockTime(time: string): string {
   const at = new Date(time)
   return `${at.getHours()}`.padStart(2, '0').concat(':', `${at.getMinutes()}`.padStart(2, '0'))

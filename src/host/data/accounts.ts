@@ -17,7 +17,7 @@ export interface Account {
 
 export type Accounts = ReturnType<typeof openAccounts>
 
-/** Accounts by their keys, over restarts. The database holds only a key's hash. */
+/** Accounts by their keys. They stay over restarts. The database holds only the hash of a key. */
 export function openAccounts({ db, clock, random }: Ports, apiKeys: readonly string[]) {
   const keys = db
     .transaction(() => apiKeys.map(key => ({ hash: hashOf('sha256', key, 'buffer'), account: ensured(key) })))
@@ -40,7 +40,7 @@ export function openAccounts({ db, clock, random }: Ports, apiKeys: readonly str
 
   return {
     all: () => keys.map(({ account }) => account),
-    /** The account of a key. Refuses an unknown one (§5.2), in the same time for each, so that none can be measured. */
+    /** The account of a key. Refuses unknown keys (§5.2) in the same time each, so that nobody can find a key by measuring. */
     identify(apiKey: string | undefined): Account {
       if (!apiKey) throw new Refusal('MISSING_API_KEY', 'The X-API-Key header is required.')
       const hash = hashOf('sha256', apiKey, 'buffer')

@@ -28,12 +28,12 @@ export interface CredentialRow {
 
 export type NewCredential = Omit<CredentialRow, 'token_hash' | 'day' | 'state'>
 
-/** §4.2: how long an expired credential is told from one that never was. */
+/** §4.2: how long an expired credential is recognized as one that was issued. */
 const REMEMBERED_MS = 24 * 60 * 60 * 1000
 
 export type Credentials = ReturnType<typeof openCredentials>
 
-/** Credentials, and the daily quota (§8) that they use up. Call the functions that write inside a transaction. */
+/** Credentials, and the daily quota (§8) that they use up. Functions that write must be called in a transaction. */
 export function openCredentials(db: Db, settings: HostSettings) {
   const dayOf = daysOf(settings.dayBegins)
   const insert = db.prepare<[Omit<CredentialRow, 'state'>]>(
@@ -72,7 +72,7 @@ export function openCredentials(db: Db, settings: HostSettings) {
     byToken: (token: string) => byHash.get(hash('sha256', token, 'buffer')),
     /** Marks a credential as used. Returns false when it was used before, or has expired at `now`. */
     spend: (credential: CredentialRow, now: number) => spend.run(credential.token_hash, now).changes === 1,
-    /** Ends unused credentials that expired by `now`, whose quota stays used, and removes old rows. */
+    /** Ends unused credentials that have expired by `now`, and removes old rows. The quota of expired ones stays used. */
     lapse(now: number): void {
       lapse.run(now)
       forget.run(now - REMEMBERED_MS)

@@ -21,7 +21,7 @@ export type NewImage = Omit<ImageRow, 'seq'>
 
 export type Images = ReturnType<typeof openImages>
 
-/** Call what writes inside a transaction, because the account's stored bytes change with the rows. */
+/** Call functions that write in a transaction, because the account's stored bytes change with the rows. */
 export function openImages(db: Db) {
   const byId = db.prepare<[string], ImageRow>('SELECT * FROM images WHERE id = ?')
   const byFile = db.prepare<[string], number>('SELECT 1 FROM images WHERE file = ?').pluck()

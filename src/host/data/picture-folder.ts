@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Draft, PictureStore, Random } from '../ports.ts'
 
-/** Stores pictures below `folder`: complete ones in `kept/ab/abcd…`, others in `incoming/…`, which a start empties. */
+/** Stores pictures below `folder`: complete ones in `kept/ab/abcd…`, others in `incoming/…`, which is emptied at a start. */
 export async function openPictureFolder(folder: string, random: Random): Promise<PictureStore> {
   const incoming = join(folder, 'incoming')
   const kept = join(folder, 'kept')
@@ -34,16 +34,16 @@ export async function openPictureFolder(folder: string, random: Random): Promise
   }
 }
 
-/** 256 folders by the first two hex digits, so that none gets too many files. */
+/** The folder of a file: one of 256, by the first two hex digits, so that no folder gets too many files. */
 function shelfOf(file: string): string {
   return file.slice(0, 2)
 }
 
-/** Resolves when that folder is there and its name survives a power cut. */
+/** Resolves when this folder exists and its name would survive a power cut. */
 type Shelves = (shelf: string) => Promise<void>
 
-/** Makes each folder with its first picture; then a picture syncs its folder alone. One from an earlier process counts as
- * new, because that may have ended before the sync. */
+/** Makes each folder with its first picture. Later pictures sync that folder alone. A folder of an earlier process counts as new,
+ * because the process may have ended before the sync. */
 function openShelves(kept: string): Shelves {
   const made = new Map<string, Promise<void>>()
   const make = async (shelf: string) => {
@@ -55,7 +55,7 @@ function openShelves(kept: string): Shelves {
     if (known) return known
     const making = make(shelf)
     made.set(shelf, making)
-    // What could not be made is tried again with the next picture.
+    // A folder that could not be made is tried again with the next picture.
     making.catch(() => made.delete(shelf))
     return making
   }

@@ -15,7 +15,7 @@ export function addressesAt(siteUrl: string): Addresses {
   return { baseUrl: siteUrl + VERSION_PATH, siteUrl, cdnBaseUrl: siteUrl }
 }
 
-/** {site_url}. For a wildcard address such as 0.0.0.0 it says localhost. */
+/** The host's own {site_url}. For a wildcard address such as 0.0.0.0 it names localhost. */
 export function ownSiteUrl(tls: boolean, host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `${tls ? 'https' : 'http'}://${name}:${port}`

@@ -24,7 +24,7 @@ export function refused(c: Context, refusal: Refusal, readings: Readings): Respo
   return c.json(failure(refusal.message, code), status)
 }
 
-/** The answer when the host itself failed; `onFault` gets the cause. §7 has a code for it at deletions alone. */
+/** The answer when the host itself failed. `onFault` gets the cause. Only for deletions does §7 have a code for this. */
 export function faulted(c: Context): Response {
   const code = c.req.method === 'DELETE' ? 'DELETE_FAILED' : 'INTERNAL_ERROR'
   return c.json(failure('The host failed to answer.', code), 500)
@@ -35,19 +35,19 @@ export function badRequest() {
   return { body: failure('This is no well-formed HTTP request.', code), status }
 }
 
-/** Answers requests that Node's parser refuses, in the failure envelope (§1). */
+/** Answers the requests that Node's parser refuses, with the body of a failure (§1). */
 export function answerBadRequests(server: Server): void {
   const answers = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (incoming, outgoing) => void answers.set(incoming.socket, outgoing))
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
-    // Other errors are a broken connection or a failed TLS handshake.
+    // All other errors are those of a broken connection or a failed TLS handshake.
     const isParsers = code === 'ERR_HTTP_REQUEST_TIMEOUT' || code.startsWith('HPE_')
     if (!isParsers || !socket.writable || isUnderWay(answers.get(socket))) socket.destroy()
     else socket.end(messageOf(badRequest()), () => socket.destroy())
   })
 }
 
-/** Whether an answer has begun on the connection. A second answer would become a part of the first one. */
+/** Whether an answer has begun on the connection. A second one would become a part of it. */
 function isUnderWay(answer: ServerResponse | undefined): boolean {
   return answer?.headersSent === true && !answer.writableFinished
 }

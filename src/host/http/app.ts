@@ -17,7 +17,7 @@ import { faulted, refused, setRate } from './answers.ts'
 import { deliver } from './delivery.ts'
 import { filePart, readJson } from './upload-form.ts'
 
-/** §4.2: bytes of a form beside the picture: other parts, which are ignored, and boundaries. */
+/** §4.2: the most bytes of a form without the picture: boundaries, and other parts, which are ignored. */
 const FORM_OVERHEAD_MAX = 2 ** 20
 
 interface Env {
@@ -97,7 +97,7 @@ export function createApp(service: HostService, { addresses, readings, onFault }
   )
 
   app.notFound(c => {
-    // §5.1: without a valid key, a request below {base_url} is not even told that its path does not exist.
+    // §5.1: without a valid key, a request below {base_url} is not told that its path does not exist.
     if (`${c.req.path}/`.startsWith(`${VERSION_PATH}/`)) service.identify(c.req.header(API_KEY_HEADER))
     throw new Refusal('unknownPath', 'There is nothing here.')
   })

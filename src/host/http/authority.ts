@@ -20,8 +20,7 @@ export function authorityFile(folder: string): string {
   return join(folder, 'ca.pem')
 }
 
-/** The certificate for `hosts` and this machine's names, by an authority that is made once in `folder` and that clients
- * may trust. */
+/** The certificate for `hosts` and this machine's names. Its authority is made once in `folder`, and clients may trust it. */
 export async function serverCertificate(folder: string, hosts: readonly string[]): Promise<Certificate> {
   await mkdir(folder, { recursive: true })
   const authority = await stored(authorityFile(folder), join(folder, 'ca-key.pem'), isFresh, makeAuthority)
@@ -61,7 +60,7 @@ async function stored(
   return made
 }
 
-/** Null when a file is missing or broken, or they do not belong together: the process was killed between both. */
+/** Null: a file is missing or broken, or the two do not match because the process was killed between them. */
 async function read(certFile: string, keyFile: string): Promise<Certificate | null> {
   try {
     const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')])

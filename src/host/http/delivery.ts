@@ -12,7 +12,7 @@ export async function deliver(c: Context, service: HostService): Promise<Respons
     'Content-Type': image.mime,
     'Content-Length': String(image.size),
     'Last-Modified': new Date(image.created_at).toUTCString(),
-    // Seconds for which the image may be kept without asking again.
+    // For how many seconds a browser may keep the image without asking again.
     'Cache-Control': 'public, max-age=300',
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': POLICY,

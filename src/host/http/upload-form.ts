@@ -4,12 +4,11 @@ import { Busboy, type BusboyFileStream, type BusboyHeaders, type BusboyInstance 
 import { FILE_PART } from '../../protocol/endpoints.ts'
 import { Refusal } from '../refusal.ts'
 
-/** The bytes of the form part `file` (§4.2) as they arrive. Refuses more than `bound` bytes, and what is no form, by its
- * end. */
+/** The bytes of the form part `file` (§4.2) as they arrive. Refuses more than `bound` bytes and, at its end, what is no form. */
 export async function* filePart(incoming: IncomingMessage, bound: number): AsyncGenerator<Uint8Array> {
   const stopped = new AbortController()
   const stop = () => stopped.abort()
-  // Busboy may stop reading after a large part without a name; then this waits until the connection closes.
+  // Busboy may stop reading after a large part without a name. Then this waits until the connection closes.
   incoming.socket.once('close', stop)
   try {
     const form = openForm(incoming)
@@ -40,7 +39,7 @@ function openForm(incoming: IncomingMessage): BusboyInstance {
 interface Found {
   /** Null: the form ended without a file. */
   file: BusboyFileStream | null
-  /** Resolves once the form has ended correctly. The form reaches its end only when `file` is read to its end. */
+  /** Resolves when the form has ended correctly. Its end is reached only after `file` was read to its end. */
   ended: Promise<void>
 }
 
@@ -106,7 +105,7 @@ export async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffe
 
 const JSON_BODY_MAX = 64 * 1024
 
-/** The JSON of a body (§4.1, §4.3, §4.6). Refuses what is no JSON, and what is too long without reading it all. */
+/** The JSON of a body (§4.1, §4.3, §4.6). Refuses what is no JSON. Refuses what is too long before it has read all. */
 export async function readJson(incoming: IncomingMessage): Promise<unknown> {
   if (!/^application\/json\s*(;|$)/i.test(incoming.headers['content-type'] ?? ''))
     throw new Refusal('badBody', 'The Content-Type must be application/json.')

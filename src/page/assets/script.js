@@ -5,7 +5,7 @@ const connection = document.getElementById('connection')
 const LOST = 'albumd does not answer. This page shows how it stood, and asks again.'
 const EVERY_MS = 2000
 const WITHIN_MS = 30_000
-/** Asking takes at most one SHARE-th of the time, because the daemon has other work. What is slow may be this machine. */
+/** Asking takes at most one SHARE-th of the time, because the daemon has other work. Even a slow browser keeps to this. */
 const SHARE = 5
 let timer
 
@@ -27,29 +27,29 @@ async function renewPage() {
 }
 
 function showPage(next) {
-  // Another version of albumd may have another page.
+  // Another version of albumd may have another page, so the whole page is loaded.
   const versionOf = page => page.querySelector('footer').textContent
   if (versionOf(next) !== versionOf(document)) return location.reload()
   if (connection.textContent === LOST) show(null)
   document.title = next.title
   for (const part of next.querySelectorAll('#head, #commands, #main')) fill(part)
-  // What albumd could not show yet.
+  // Loads again the images that albumd could not show yet.
   for (const image of document.images)
     if (image.complete && image.naturalWidth === 0) image.src = image.getAttribute('src')
 }
 
-/** Says `line` above the page. Null: nothing is to be said. */
+/** Shows `line` above the page. Null: nothing is shown. */
 function show(line) {
   if (connection.textContent !== (line ?? '')) connection.textContent = line ?? ''
 }
 
-/** `part`: of a page in which albumd has escaped names and messages. */
+/** Fills a part of the page. `part`: comes from a page in which albumd has escaped names and messages. */
 function fill(part) {
   localTimes(part)
   const place = document.getElementById(part.id)
   const had = place.contains(document.activeElement)
   become(place, part)
-  // What had the focus is gone: the focus stays at this place of the page.
+  // The element with the focus is gone, so this part of the page gets the focus.
   if (had && !place.contains(document.activeElement)) {
     place.tabIndex = -1
     place.focus()
@@ -79,7 +79,7 @@ function isSame(there, wanted) {
 }
 
 function renew(there, wanted) {
-  // Its reader decides about what it shows.
+  // An open popover stays as it is: the reader is deciding about what it shows.
   if (there.popover && there.matches(':popover-open')) return
   if (there.nodeType !== Node.ELEMENT_NODE) {
     if (there.data !== wanted.data) there.data = wanted.data
@@ -89,7 +89,7 @@ function renew(there, wanted) {
     if (!wanted.hasAttribute(name) && !isOfReader(name)) there.removeAttribute(name)
   for (const { name, value } of wanted.attributes)
     if (there.getAttribute(name) !== value) there.setAttribute(name, value)
-  // The reader's choice in a SELECT stays. What has `data-said` shows "Copied" for a moment.
+  // A SELECT keeps the reader's choice. An element with `data-said` shows "Copied" for a moment.
   if (there.nodeName !== 'SELECT' && !there.hasAttribute('data-said')) become(there, wanted)
 }
 
@@ -105,7 +105,7 @@ function localTimes(within) {
   }
 }
 
-/** Today's times need no date. */
+/** A time, without its date when it is today. */
 function shortly(at) {
   const clock = { hour: '2-digit', minute: '2-digit' }
   if (at.toDateString() === new Date().toDateString()) return at.toLocaleTimeString([], clock)
@@ -117,7 +117,7 @@ async function ask(form, button) {
   try {
     const body = new URLSearchParams(new FormData(form))
     const answer = await fetch(form.action, { method: 'POST', body, redirect: 'manual' })
-    // A redirect means success. The redirect leads to this page, so the script does not follow the redirect.
+    // A redirect means success. It leads to this page, so the script does not follow it.
     show(answer.type === 'opaqueredirect' ? null : await answer.text())
     void renewPage()
   } catch {
@@ -134,7 +134,7 @@ async function copy(link) {
   try {
     await navigator.clipboard.writeText(link.href)
   } catch {
-    // A script may copy only over TLS or on this machine.
+    // A browser lets scripts copy only over TLS or on this machine. Elsewhere the address is opened.
     return open(link.href, '_blank', 'noopener')
   }
   const before = name.textContent

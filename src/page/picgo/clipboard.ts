@@ -6,7 +6,7 @@ import type { Incoming } from '../../daemon/intake/intake.ts'
 import { childEnvironment } from '../../daemon/notify/run-command.ts'
 
 const WITHIN_MS = 10_000
-/** Bytes. */
+/** The most bytes of a picture from the clipboard. */
 const LARGEST = 256 * 1024 * 1024
 
 /** The picture in the clipboard of the desktop that albumd runs in, through wl-paste on Wayland or xclip on X11. Its name comes

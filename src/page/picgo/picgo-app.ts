@@ -16,7 +16,7 @@ export const PICGO = { key: 'picgo_server.listen', what: "PicGo's interface" }
 
 const LARGEST_LIST = 1024 * 1024
 
-/** An empty list, or none, means the clipboard, as for PicGo. */
+/** The body of a request. An empty list, or none, means the clipboard, as in PicGo. */
 const listed = z.object({ list: z.array(z.string()).default([]) })
 
 /** PicGo's local interface (PicGo 2.3 and later): `POST /upload` takes a list of paths as JSON, a form of files, or nothing for
@@ -49,7 +49,7 @@ export function picgoApp(queue: CommandQueue, bus: Pick<Bus, 'say' | 'note'>, ke
     if (type?.startsWith('multipart/form-data')) return putting(take => filesOf(incoming, take))
     if (type !== undefined && !isJson(type))
       return refused(context, 415, 'Send the Content-Type application/json, or a form of files.')
-    // Node reads no more of a body than its length says.
+    // The length must be told and small: Node reads no more of a body than its length says.
     const length = req.header('transfer-encoding') ? Number.NaN : Number(req.header('content-length') ?? 0)
     if (!(length <= LARGEST_LIST))
       return refused(context, 413, 'The list is too long, or its length is not said.')
@@ -87,7 +87,7 @@ function isJson(type = ''): boolean {
   return /^application\/json\s*(;|$)/i.test(type)
 }
 
-/** Throws NotPossible for an address, which albumd does not fetch. */
+/** The picture at a path. Throws NotPossible for an address, because albumd fetches none. */
 function pictureAt(path: string): Incoming {
   if (isAbsolute(path)) return pictureIn(path)
   throw new NotPossible('it is not the whole path of a file')

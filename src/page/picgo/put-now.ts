@@ -7,10 +7,10 @@ import { systemClock } from '../../protocol/clock.ts'
 import type { MirrorLocation } from '../../sync/scan/index.ts'
 import { nameOf } from '../../sync/tree-path.ts'
 
-/** A picture of a request. `origin`: as it was asked for. */
+/** What became of a picture of the request. `origin`: the path or name that the request had. */
 type Taken = { origin: string; place: MirrorLocation } | { origin: string; why: string }
 
-/** Puts a picture into the folder. One that can't be had does not keep the others. */
+/** Puts a picture into the folder. A picture that can't be taken does not stop the others. */
 export type Take = (origin: string, find: () => Incoming | Promise<Incoming>) => Promise<Taken>
 
 export type Taking = (take: Take) => Promise<Taken[]>

@@ -15,7 +15,7 @@ export async function filesOf(incoming: IncomingMessage, take: Take): Promise<Aw
     const headers = incoming.headers as BusboyHeaders
     const form = new Busboy({ headers, limits: { headerPairs: 32, headerSize: 8192, fieldSize: 8192 } })
     form.on('file', (_field, stream, filename = '', _encoding, mime) => {
-      // Busboy emits errors at a part that nobody reads any more. Without a listener such an error ends the process.
+      // Busboy emits errors at a part that nobody reads any more. Without a listener, such an error ends the process.
       stream.on('error', () => {})
       addAbortSignal(broken.signal, stream)
       const name = nameFor(filename, mime)
@@ -30,7 +30,7 @@ export async function filesOf(incoming: IncomingMessage, take: Take): Promise<Aw
   }
 }
 
-/** A browser sends the path of some files, and no extension for what it has in memory. */
+/** The name for a file of a form. Browsers send some files with their path, and what is in memory without an extension. */
 function nameFor(filename: string, mime: string): string {
   const name = filename.split(/[\\/]/).at(-1) || 'picture'
   const format = Object.values(FORMATS).find(format => format.mime === mime)

@@ -16,7 +16,7 @@ import {
   time,
 } from './elements.ts'
 
-/** What would be deleted, by folder, with the buttons that end the waiting. `token`: for the buttons. */
+/** What waits to be deleted, by folder, with the buttons that end the wait. `token`: for the buttons. */
 export function deletions({ toDecide }: Recorded, token: string): Html {
   const all = toDecide.flatMap(({ images }) => images)
   return html`${
@@ -56,7 +56,7 @@ function decide(token: string, images: readonly number[], path?: string): Html {
 ${askingButton(token, id('delete'), `Delete${all} now…`, `Delete ${what} ${about} from the host? Nothing brings back what is gone there.`, approve)}</div>`
 }
 
-/** How many pictures are seen at first: all where they are few. */
+/** How many images of a folder are seen at first. Where there are no more than FEW, all are. */
 const SEEN = 8
 const FEW = 16
 
@@ -74,7 +74,7 @@ function strip(shown: ToDecide['shown'], all: number): Html {
 const SHOWN_ELSEWHERE: ReadonlySet<string> = new Set(['HELD', 'FAILED'])
 const ALERTS = 12
 
-/** What a person must end, and what takes long, although albumd goes on by itself. */
+/** What a person must end, and what takes long while albumd goes on by itself. */
 export function alerts({ recorded, problem }: Facts): Html {
   const told = (problem ? [problem] : (recorded?.alerts ?? [])).filter(
     alert => isTrouble(alert) && !SHOWN_ELSEWHERE.has(alert.code),
@@ -96,7 +96,7 @@ ${section(
 }
 
 const FAILURES = 20
-/** How many names of a group. */
+/** How many names of a group are shown. */
 const NAMED = 8
 
 /** The pictures that could not be mirrored, by folder and reason. `token`: for the buttons. */

@@ -33,18 +33,18 @@ function escaped(text: string): string {
   return printable(text.replace(/[&<>"'`]/g, char => `&#${char.charCodeAt(0)};`))
 }
 
-/** An attribute `id` for a path. It may hold no space. */
+/** An attribute `id` for a path. It must not hold a space. */
 export function idOf(what: string, path: string): string {
   return `${what}-${encodeURIComponent(path.toWellFormed())}`
 }
 
-/** The pieces that are there, with a dot between them. */
+/** The pieces that are not empty, with a dot between them. */
 export function dotted(...pieces: Shown[]): Html | null {
   const [first, ...more] = pieces.filter(piece => piece !== null && piece !== false && piece !== '')
   return first === undefined ? null : html`<p class="dim">${first}${more.map(piece => html` · ${piece}`)}</p>`
 }
 
-/** A list that is cut. `all`: how many rows there are. `others`: the command that shows all rows. */
+/** A list of some rows. `all`: how many rows there are. `others`: the command that shows all of them. */
 export function entries(rows: readonly Html[], all: number, others: string): Html {
   const left = all - rows.length
   return html`<ul>${rows}</ul>${left > 0 && html`<p class="dim">and ${inDigits(left)} more; “${others}” shows them</p>`}`
@@ -70,7 +70,7 @@ export function commandButton(token: string, { command, label, path, seen, about
   }${seen !== undefined && html`<input type="hidden" name="seen" value="${seen}">`}<button class="${kind ?? null}">${label}${about !== undefined && html`<span class="unseen"> ${about}</span>`}</button></form>`
 }
 
-/** A button that first asks whether its reader means it. `id`: of the question, different for each. */
+/** A button that first asks whether its reader means it. `id`: of the question; each needs another one. */
 export function askingButton(token: string, id: string, label: string, question: string, form: Form): Html {
   const about = html`<span class="unseen"> ${form.about ?? null}</span>`
   return html`<button class="${form.kind ?? null}" popovertarget="${id}">${label}${about}</button>

@@ -38,7 +38,7 @@ export function commands(commands: readonly PageCommand[]): Html | null {
 /** A line for each mirror, and what is on its way. */
 export function mirrors({ status, alerts }: Recorded, { underWay, rate }: Facts): Html {
   const { mirrors, blocks } = status
-  // An error stands once on the page.
+  // An error is shown only once on the page.
   const said = [...alerts, ...blocks].map(({ message }) => message)
   const guarded = mirrors.find(({ state }) => state === 'guarded')
   return html`<section id="mirrors"><h2 class="unseen">Mirrors</h2>
@@ -46,7 +46,7 @@ export function mirrors({ status, alerts }: Recorded, { underWay, rate }: Facts)
 ${pace(status, underWay, rate)}</section>`
 }
 
-/** `said`: what stands elsewhere on the page. `guarded`: a mirror in doubt. */
+/** The line of a mirror. `said`: messages that stand elsewhere on the page. `guarded`: a mirror in doubt. */
 function mirror(of: MirrorStatus, said: readonly string[], guarded: MirrorStatus | undefined): Html {
   const { folder, album, state, reason, files, synced, linked, flat, oldest_unsynced } = of
   // What all pictures wait for is said once, below the mirrors.

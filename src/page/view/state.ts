@@ -43,7 +43,7 @@ function waiting(status: Recorded['status'], underWay: readonly UnderWay[]): Sta
   return { needsPerson: false, words: `Waits${forQuota}, ${pictures}`, until: wait?.at ?? null }
 }
 
-/** What pictures wait for while none is sent: first what stands with the account. Null: some are sent. Undefined: nobody knows. */
+/** What pictures wait for while none is sent, the whole account's reasons first. Null: some are sent. Undefined: not known. */
 export function whatWaits(
   status: Recorded['status'],
   underWay: readonly UnderWay[],

@@ -4,14 +4,14 @@ import type { Block, HostFailure, Remedy } from '../host.ts'
 interface Shut {
   failure: HostFailure
   since: number
-  /** Somebody opened the block for a try, and no request has been answered since then. */
+  /** Whether the block was opened for a try, and no request has been answered since. */
   untried: boolean
 }
 
 const OF_ACCOUNT: ReadonlySet<Remedy> = new Set<Remedy>(['quota', 'storage', 'plan', 'key'])
 
-/** States of the account (§5, §8): quota or storage used up, outside of the plan, a refused key. A blocked endpoint answers
- * with the failure that blocked it, until somebody opens it for a try. */
+/** States of the account (§5, §8): quota or storage is used up, the plan lacks something, or the key is refused. Requests to a
+ * blocked endpoint get the failure that blocked it, until somebody opens the block for a try. */
 export class Blocks {
   /** The blocks by endpoint. 'key': the key was refused, which blocks all endpoints that need the key. */
   readonly #shut = new Map<Endpoint | 'key', Shut>()
@@ -40,7 +40,7 @@ export class Blocks {
     for (const shut of [this.#shut.get('key'), this.#shut.get(endpoint)]) if (shut) shut.untried = true
   }
 
-  /** The endpoint succeeded, or refused for a reason that is no block: blocks that were opened for a try are over. */
+  /** The endpoint succeeded, or refused for a reason that is no block. Ends the blocks that were opened for a try. */
   worked(endpoint: Endpoint): void {
     if (this.#shut.size === 0) return
     for (const name of over(endpoint)) if (this.#shut.get(name)?.untried) this.#shut.delete(name)
@@ -58,7 +58,7 @@ export class Blocks {
   }
 }
 
-/** Under which names a block may be recorded. Sending a picture needs no key, only a credential (§5.3). */
+/** The names under which a block of the endpoint may be recorded. Sending a picture needs no key, only a credential (§5.3). */
 function over(endpoint: Endpoint): readonly (Endpoint | 'key')[] {
   return endpoint === 'send' ? ['send'] : ['key', endpoint]
 }

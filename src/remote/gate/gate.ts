@@ -34,7 +34,7 @@ export interface GateOptions {
   random?(): number
   /** The requests of the process before this one. Left out: none of them counts for the rate any more. */
   earlier?: EarlierRequests
-  /** The wall clock, by which people are told until when the host asks to wait. Left out: the system's. */
+  /** The wall clock, by which messages say until when the host asks to wait. Left out: the system's. */
   wall?(): number
   /** Makes the rate window of an endpoint that several machines share. Left out: each has this machine's own. */
   windowOf?: ((endpoint: Endpoint, limit: number, own: RateWindow) => RequestWindow) | undefined
@@ -64,7 +64,7 @@ export interface Attempt<T> {
 /** Sends one request once, and calls `started` when its first byte leaves. */
 type Send<T> = (started: () => void) => Promise<Attempt<T>>
 
-/** The request could not leave before its place in the rate window was over. Nothing of it has left. */
+/** The error of a request that could not leave before its place in the rate window was over. No byte of it has left. */
 class PlaceOver extends Error {}
 
 /** What the requests to one endpoint share. */
@@ -88,8 +88,8 @@ interface Turn {
   probed: readonly Outage[]
 }
 
-/** The only way to the host: a request takes the queue of its endpoint, the blocks of the account, the outages and the rate
- * window. After an outage it is sent again, if this can do no harm. */
+/** The only way to the host. A request passes the queue of its endpoint, the blocks of the account, the outages and the rate
+ * window. After an outage it is sent again, if that can do no harm. */
 export class Gate {
   readonly #options: GateOptions
   readonly #lanes: ReadonlyMap<Endpoint, Lane>
@@ -136,8 +136,8 @@ export class Gate {
     for (const outage of this.#lanes.get(endpoint)!.waitsOut) outage.probeSoon()
   }
 
-  /** Wakes the requests that wait for the end of an outage, also where the host asked to wait (Retry-After). Only a person's
-   * command says this: whatever runs by itself keeps the host's wait, and uses `unblock`. */
+  /** Wakes the requests that wait for the end of an outage, even where the host asked to wait (Retry-After). Only for commands of
+   * a person. What runs by itself uses `unblock`, which keeps the host's wait. */
   askNow(): void {
     for (const { outage, hostOutage } of this.#lanes.values()) {
       outage.probeNow()
@@ -147,7 +147,7 @@ export class Gate {
     this.#woken = new AbortController()
   }
 
-  /** Another machine of the account was refused: requests that wait are answered so, without being sent. */
+  /** Another machine of the account was refused. Requests that wait are answered with its failure, and not sent. */
   block(failure: HostFailure): void {
     this.#blocks.note(failure, this.#options.clock.monotonic())
   }
@@ -174,7 +174,7 @@ export class Gate {
     mayGo: () => boolean,
   ): Promise<Outcome<T>> {
     const { attempts } = this.#options.patience
-    // An earlier try may have been carried out: NOT_FOUND to the second DELETE may come of the first.
+    // Whether an earlier try may have been carried out: NOT_FOUND to the second DELETE may be the work of the first.
     let inDoubt = false
     for (let tries = 1; ; ) {
       const leave = lane.window.enter?.()
@@ -187,15 +187,15 @@ export class Gate {
       const again = !outcome.ok && outcome.failure.remedy === 'later' && isOutage(outcome.failure)
       const failures = Math.max(tries, lane.outage.failures, lane.hostOutage?.failures ?? 0)
       if (!again) return outcome
-      // A success sets the outage's count to 0. When it is lower than this request's tries, another one succeeded meanwhile.
+      // A success sets the outage's count to 0. When it is lower than this request's tries, another one has succeeded.
       if (tries > lane.outage.failures) outcome.failure = { ...outcome.failure, othersServed: true }
       if (failures >= attempts) return outcome
       tries++
     }
   }
 
-  /** Waits until a request may be sent, and takes its place in the rate window. Between the last check and the taking
-   * nothing is awaited, so that no other request takes the same place. */
+  /** Waits until a request may be sent, and takes its place in the rate window. Nothing is awaited after the last check, so that
+   * no other request takes the same place. */
   async #turn(
     { endpoint, window, waitsOut }: Lane,
     signal: AbortSignal,
@@ -218,7 +218,7 @@ export class Gate {
         const probed = waitsOut.filter(outage => outage.enter())
         return { ok: true, value: { slot: window.take(), at: now, probed } }
       }
-      // A request that has failed lets another one probe first: the host may fail for this one alone.
+      // A request that has failed waits longer, so that another one probes first: the host may fail for this one alone.
       const ended = outageMs > 0 ? AbortSignal.any([signal, this.#woken.signal]) : signal
       await clock.sleep(hasFailed ? wait + 1 : wait, ended)
     }
@@ -232,7 +232,7 @@ export class Gate {
     lane.underWay++
     const started = () => {
       const now = clock.monotonic()
-      // Connecting takes long, and a process may be stopped meanwhile (SIGSTOP).
+      // The place may be over: connecting takes long, and a process may be stopped meanwhile (SIGSTOP).
       if (slot.isOver?.(now)) throw new PlaceOver()
       began = now
       slot.start(now)
@@ -257,7 +257,7 @@ export class Gate {
     }
   }
 
-  /** A host without a free node is no outage while its nodes take other uploads of ours: one of these will end. */
+  /** A host without a free node is no outage while its nodes take other uploads of this machine: one of these will end. */
   #orFull<T>(outcome: Outcome<T>): Outcome<T> {
     if (outcome.ok || this.#lanes.get('send')!.underWay === 0) return outcome
     const { endpoint, code } = outcome.failure
@@ -295,7 +295,7 @@ export class Gate {
   }
 }
 
-/** How long the host must be left alone. Null: the host did not say. */
+/** How long no request may be sent. Null: the host did not say. */
 function waitAfter(failure: HostFailure | null, retryAfterMs: number | null): number | null {
   // After RATE_LIMITED no request is sent for a second, because then none of the earlier requests counts any more (§8).
   return retryAfterMs ?? (failure?.code === 'RATE_LIMITED' ? WINDOW_MS : null)
@@ -314,7 +314,7 @@ export function openGate(options: GateOptions): Gate {
   const ofHost = newOutage()
   const { wall = systemClock.wall, clock, waits = [] } = options
   for (const { failure, until } of waits) {
-    // When the clock was set back since then, the wait must not become longer than the host asked for.
+    // The clock may have been set back since, but the wait must not become longer than the host asked for.
     const leftMs = Math.min(until - wall(), failure.retryAfterMs ?? 0)
     const now = clock.monotonic()
     if (leftMs <= 0) continue
@@ -349,18 +349,18 @@ export type InTurn = <T>(job: () => Promise<T>, signal: AbortSignal) => Promise<
  * job would wait for an hour. With a negative infinite `minTime` the computed time always lies in the past. */
 const NO_MIN_TIME = Number.NEGATIVE_INFINITY
 
-/** The queue of an endpoint. It runs at most `places` requests at a time, in the order in which they came. An endpoint
- * without a rate limit, as of a benchmark's host, gets no queue: its callers send few requests at a time anyway, and
- * Bottleneck's bookkeeping takes longer than such a request. */
+/** The queue of an endpoint. It runs at most `places` requests at a time, in the order in which they came. An endpoint without a
+ * rate limit, such as that of a benchmark's host, has no queue: its callers send few requests at a time, and Bottleneck's
+ * bookkeeping takes longer than such a request. */
 export function openQueue(places: number, requestsPerSecond: number): InTurn {
   if (requestsPerSecond === Number.POSITIVE_INFINITY)
     return async (job, signal) => (signal.aborted ? null : job())
   const queue = new Bottleneck({ maxConcurrent: places, minTime: NO_MIN_TIME })
-  // Bottleneck uses `minTime` only from the second job on, so an empty one is the first.
+  // Bottleneck uses `minTime` only from the second job on, so the first job is an empty one.
   void queue.schedule(async () => {})
   return async (job, signal) => {
     if (signal.aborted) return null
-    // Bottleneck can't remove a queued job. So its caller goes at once, and the job does nothing in its turn.
+    // Bottleneck can't remove a queued job. So the caller goes on at once, and the job does nothing in its turn.
     const left = Promise.withResolvers<null>()
     const leave = () => left.resolve(null)
     signal.addEventListener('abort', leave, { once: true })

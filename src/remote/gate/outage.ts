@@ -3,12 +3,12 @@ import type { HostFailure } from '../host.ts'
 
 /** The delay after the first failure. Each further failure doubles the delay. */
 const FIRST_DELAY_MS = 250
-/** When the host asks to wait for longer than this, requests do not wait, but fail at once with the last failure. */
+/** The longest wait for which requests stay. When the host asks for a longer one, they fail at once with the last failure. */
 const PATIENT_MS = 60_000
-/** While one request probes the host, the other requests check this often whether the probe has ended. */
+/** How often the waiting requests check whether the probe of the host has ended. */
 const PROBE_POLL_MS = 250
 
-/** After `attempts` failures in a row requests fail with the last one, and one at a time probes, after `maxDelayMs` at most. */
+/** After `attempts` failures in a row, requests fail with the last one. One probes at a time, after `maxDelayMs` at most. */
 export interface Patience {
   attempts: number
   maxDelayMs: number
@@ -19,9 +19,9 @@ export interface OutageOptions extends Patience {
   random(): number
 }
 
-/** An outage of one endpoint, or of the whole host. After a failure all requests wait while one probes. After `attempts`
- * failures in a row it lasts: requests fail at once, so that a backlog of 10,000 pictures sends one probe every few minutes,
- * and not 10,000 requests that fail. Times are milliseconds of a monotonic clock. */
+/** An outage of one endpoint, or of the whole host. After a failure all requests wait while one probes the host. After `attempts`
+ * failures in a row the outage counts as lasting, and requests fail at once. So a backlog of 10,000 pictures sends one probe
+ * every few minutes, and not 10,000 requests that fail. Times are milliseconds of a monotonic clock. */
 export class Outage {
   readonly #options: OutageOptions
   #failures = 0
@@ -63,8 +63,8 @@ export class Outage {
     this.#probing = false
   }
 
-  /** Counts the failure of a request that was sent at `sent`. Those that were under way together fail together, and count
-   * once. `retryAfterMs`: all requests wait at least so long (§7). */
+  /** Counts the failure of a request that was sent at `sent`. Requests that were under way together fail together, and count
+   * once. `retryAfterMs`: for how long all requests wait at least (§7). */
   failed(sent: number, now: number, failure: HostFailure, retryAfterMs: number | null): void {
     if (sent < this.#since) return
     this.#failures++
@@ -73,8 +73,8 @@ export class Outage {
     this.#until = now + backoffMs(this.#failures, retryAfterMs, this.#options)
   }
 
-  /** A request succeeded that was sent at `sent`. When it was sent before the last failure, its success does not show that
-   * the outage is over, and nothing changes. Returns whether the success ended an outage that lasted. */
+  /** A request that was sent at `sent` succeeded. Nothing changes when it was sent before the last failure, because it does not
+   * show then that the outage is over. Returns whether it ended an outage that lasted. */
   passed(sent: number): boolean {
     if (sent < this.#since) return false
     const lasted = this.#failures >= this.#options.attempts
@@ -83,18 +83,18 @@ export class Outage {
     return lasted
   }
 
-  /** The next probe is due now, as a person asked. Only the rate (§8) is still kept to. */
+  /** Makes the next probe due now, because a person asked. Only the rate (§8) is kept. */
   probeNow(): void {
     if (this.#last?.code !== 'RATE_LIMITED') this.#until = 0
   }
 
-  /** After no answer the next probe is due now. A wait that the host has asked for is still kept. */
+  /** Makes the next probe due now, when the host did not answer. A wait that the host asked for is kept. */
   probeSoon(): void {
     if (this.#last && isUnreachable(this.#last) && !asksForLong(this.#last.retryAfterMs)) this.#until = 0
   }
 }
 
-/** How long to wait after so many failures: a random part ("full jitter", §7) of a doubling delay, or as the host asked for. */
+/** How long to wait after failures: a random part of a doubling delay ("full jitter", §7), or as long as the host asked. */
 export function backoffMs(
   failures: number,
   retryAfterMs: number | null,

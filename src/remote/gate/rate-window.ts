@@ -2,24 +2,24 @@ import { DAY_MS } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import type { AnswerHeaders } from '../http/exchange.ts'
 
-/** A "second" of §8 in the strictest reading: no window of one second, wherever it begins, holds more requests than the
- * limit. It has two milliseconds more, because the host's clock and ours do not run at exactly the same speed. */
+/** A "second" of §8 in the strictest reading: no second, wherever it begins, holds more requests than the limit. There are two
+ * milliseconds more, because the clocks of host and machine run at slightly different speeds. */
 const SECOND_MS = 1002
-/** The host counts when requests arrive, between leaving and answer. One that took longer than the quickest may have arrived
- * later by the difference. The guard is for one that is quicker than any before. */
+/** The host counts when requests arrive, which is between their leaving and their answer. A request that took longer than the
+ * quickest may have arrived later by the difference. The guard is for a request that is quicker than any before. */
 const GUARD_MS = 22
-/** After so many answers, and no sooner than after a second, one of them was quick. */
+/** After so many answers, but not within the first second, one of them was quick. */
 const FIRST = 10
-/** A request that is not answered is taken to arrive within so many milliseconds, or never. */
+/** For how long a request without an answer may still arrive. */
 const UNDER_WAY_MS = 1000
 /** How often a request that waits for the answer of another looks whether this answer has come. */
 const LOOK_MS = 20
-/** So long after an answer as quick as usual, the request counts no more, whenever the host's seconds begin. */
+/** How long after its answer a request counts, when the answer was as quick as usual. Then it counts in no second of the host. */
 export const WINDOW_MS = SECOND_MS + GUARD_MS
 
 /** A place in the window, for one request. */
 export interface Slot {
-  /** Whether the place may be another machine's by now, so that the request must not leave. Left out: it counts until then. */
+  /** Whether the place may be another machine's by now, so that the request must not leave. Left out: it stays this one's. */
   isOver?(now: number): boolean
   start(now: number): void
   answered(now: number): void
@@ -35,8 +35,8 @@ export interface RequestWindow extends Pick<RateWindow, 'recent' | 'waitMs' | 'a
   enter?(): () => void
 }
 
-/** The requests of the process before this one, by a clock that all share: the latest arrival of each that may still count.
- * A number: how many is not known, and the last may be of this time. Null: none counts. */
+/** The requests of the process before this one, by a clock that both share: for each that may still count, its latest arrival. A
+ * number: how many there were is not known, and the last may have arrived then. Null: none counts. */
 export type EarlierRequests = Partial<Record<Endpoint, number[]>> | number | null
 
 /** The time span within which a request has arrived at the host. */
@@ -74,7 +74,7 @@ export class RateWindow {
     return this.#arrivals.map(({ latest }) => latest).filter(latest => latest > now - SECOND_MS)
   }
 
-  /** Milliseconds until a place may be free. A taken place counts as if its request started now. */
+  /** Milliseconds until a place may be free. A place that was taken counts as if its request started now. */
   waitMs(now: number): number {
     this.#arrivals = this.#arrivals.filter(({ latest }) => latest > now - SECOND_MS)
     const over = this.#arrivals.length + this.#taken - this.#limit
@@ -82,7 +82,7 @@ export class RateWindow {
     const soonest = this.#arrivals.map(({ earliest }) => earliest).sort((a, b) => a - b)[over]
     if (soonest === undefined) return WINDOW_MS
     const wait = soonest + SECOND_MS - now
-    // When nothing is free by then, a request is not answered, or its answer came late.
+    // When nothing is free by then, an answer is late or missing.
     return wait > 0 ? wait : LOOK_MS
   }
 
@@ -96,7 +96,7 @@ export class RateWindow {
     }
     this.#taken++
     return {
-      /** Call this when the request is being written; connecting can take any time. Returns its latest possible arrival. */
+      /** Call this when the first byte leaves; connecting can take any time. Returns the latest arrival. */
       start: (now: number): number => {
         release()
         arrival.earliest = now
@@ -104,7 +104,7 @@ export class RateWindow {
         if (this.#limit !== Number.POSITIVE_INFINITY) this.#arrivals.push(arrival)
         return arrival.latest
       },
-      /** Call this when the answer has come. The request had then arrived before the time that this answers. */
+      /** Call this when the answer has come. Returns when the request had arrived at the latest. */
       answered: (now: number): number => {
         const took = now - arrival.earliest
         this.#quickestMs = Math.min(this.#quickestMs, took)
@@ -126,7 +126,7 @@ export class RateWindow {
   }
 }
 
-/** When the last process's requests arrived at an endpoint. Number not known: as many as the limit allows. */
+/** When the last process's requests arrived at an endpoint. When their number is not known, there are as many as the limit. */
 export function arrivedBefore(earlier: EarlierRequests, endpoint: Endpoint, limit: number): number[] {
   if (earlier === null || limit === Number.POSITIVE_INFINITY) return []
   return typeof earlier === 'number' ? Array(limit).fill(earlier + UNDER_WAY_MS) : (earlier[endpoint] ?? [])
@@ -148,10 +148,10 @@ export function paceOf(headers: AnswerHeaders): Pace {
   }
 }
 
-/** A week. When a host asks to wait for longer, this is a mistake, and albumd waits for a week at most. */
+/** The longest wait that a host may ask for: a week. A longer one is a mistake. */
 const RETRY_AFTER_MAX_MS = 7 * DAY_MS
 
-/** `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), which is compared with the host's own `Date`. */
+/** The wait of a `Retry-After` in seconds or as a date (RFC 9110, 10.2.3). A date is compared with the host's own `Date`. */
 function retryAfter(value: string, hostDate: string): number | null {
   if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1000, RETRY_AFTER_MAX_MS)
   if (!value.endsWith('GMT')) return null

@@ -13,13 +13,13 @@ export interface Address {
 
 const ADDRESS = /^(https?:\/\/(?:[\w.~%-]+|\[[\da-f:.]+\])(?::\d+)?)([/?][!"$-~]*)?$/i
 
-/** The parts of addresses before the path, parsed, by their text. They are remembered, because a host names one of a few in
- * each answer. */
+/** The parsed parts of addresses before the path, by their text. They are kept, because a host names a few of them in each
+ * answer. */
 const origins = new Map<string, Omit<Address, 'path'> | null>()
 const ORIGINS_MOST = 100
 
-/** Parses an address. The URL parser would rewrite the path (`..`, `\`, spaces), and a credential must be used exactly as it
- * was given. Null for one with a user, a fragment, or what a request line can't contain. */
+/** Parses an address. Does not use the URL parser, which would rewrite the path (`..`, `\`, spaces): a credential must be used
+ * exactly as it was given. Null for an address with a user, a fragment, or what a request line can't contain. */
 export function parseAddress(text: string): Address | null {
   const [, base, path = '/'] = ADDRESS.exec(text) ?? []
   if (!base) return null
@@ -44,7 +44,7 @@ function parseOrigin(base: string): Omit<Address, 'path'> | null {
   }
 }
 
-/** §5.4: only HTTPS may be used, except that a host at a loopback address (`base`) may name a loopback address. */
+/** Whether an address may be used: HTTPS, or loopback when the host (`base`) has a loopback address itself (§5.4). */
 export function mayBeUsed(address: Address, base: Address): boolean {
   return address.secure || (base.loopback && address.loopback)
 }
@@ -64,7 +64,7 @@ export function givenAddress(text: string, base: Address): Address | null {
   return address && mayBeUsed(address, base) ? address : null
 }
 
-/** A whole address for `text`, from the answer to the request for `asked` (RFC 3986, 5.2). A path is taken byte for byte. */
+/** The whole address for `text` in the answer to the request for `asked` (RFC 3986, 5.2). A path is taken byte for byte. */
 export function wholeAddress(text: string, asked: Address): string {
   if (text.startsWith('//')) return `${URL.parse(asked.origin)?.protocol}${text}`
   if (text.startsWith('/')) return asked.origin + text

@@ -19,7 +19,7 @@ export interface HttpOptions {
   ca?: string
   /** The longest time without progress, in milliseconds. */
   timeoutMs: number
-  /** A connection was made, to the proxy of this name and port where it is not null. */
+  /** Called when a connection was made. `proxy`: name and port of the proxy that it goes through, or null. */
   onConnected?(proxy: string | null): void
 }
 
@@ -28,16 +28,16 @@ export interface HttpRequest {
   address: Address
   headers: Record<string, string>
   body?: Uint8Array | ChunkedBody
-  /** Whether the answer itself shows that it belongs to this request: a host or proxy may send one twice, and the copy would
-   * answer the next request on this connection. Left out: none does, and the request gets a connection of its own. */
+  /** Whether the answer itself shows that it belongs to this request. A host or proxy may send one twice, and the copy would
+   * answer the next request. Left out: no answer shows it, so the request gets a connection of its own. */
   isOwn?(answer: HttpResult): boolean
   /** The longest time from the first byte of the request to the end of the answer, in milliseconds. */
   limitMs?: number
   /** Called just before the first byte leaves. */
   onStart?(): void
-  /** When an answer has more bytes than this, the connection is closed, and the request has failed (HOST_ANSWER). */
+  /** When an answer has more bytes than this, the connection is closed and the request fails with HOST_ANSWER. */
   answerMax?: number
-  /** Gets the bytes of an answer 200 as they come, until it throws. Then, and for all other answers, `body` is empty. */
+  /** Gets the bytes of an answer 200 as they come, until it throws. In that case, and for all other answers, `body` is empty. */
   onChunk?(chunk: Uint8Array): void
 }
 
@@ -57,8 +57,8 @@ export type HttpResult =
 const ABORTED = new Error('aborted')
 
 /** Sends one request on the lowest level of undici (`dispatch`), which alone shows which bytes of the body the connection took.
- * With `left: 'part'` an upload node never had the whole picture, and it can be sent again at once. With `left: 'all'` the node
- * may have stored it, so recovery has to find out. `timeoutMs`: without progress. Rejects with what `onStart`, `onChunk` or the
+ * After `left: 'part'` the picture can be sent again at once, because the node never had all of it. After `left: 'all'` recovery
+ * has to find out whether the node stored it. `timeoutMs`: without progress. Rejects with what `onStart`, `onChunk` or the
  * body's chunks throw, and with nothing else. */
 export function exchange(
   dispatcher: Dispatcher,
@@ -75,7 +75,7 @@ export function exchange(
   let left: Left = 'nothing'
   let bytesLeft = 0
   const answer = { status: 0, headers: {} as AnswerHeaders, chunks: [] as Uint8Array[], bytes: 0 }
-  /** The timer that ends the request when the host takes no bytes. It does nothing while the host waits for us. */
+  /** The timer that ends the request when the host takes no bytes. It does not run while the host waits for this machine. */
   let stall: NodeJS.Timeout | undefined
   let isHostsTurn = false
   let limit: NodeJS.Timeout | undefined
@@ -126,7 +126,7 @@ export function exchange(
     silence({ code: 'HOST_UNREACHABLE', message }, overLimit)
   }
 
-  /** Passes the chunks on. An error of reading them is the caller's, and not one of the connection. */
+  /** Passes the chunks on. An error of reading them is the caller's, not the connection's. */
   async function* watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of chunks) {
@@ -146,7 +146,7 @@ export function exchange(
         headers: { ...headers, 'content-length': String(body.length) },
         // undici takes any async iterable, although its types say Readable.
         body: watched(body.chunks) as unknown as Readable,
-        // undici's own timer would also run while we hold the next chunk back; `stall` does its work.
+        // undici's own timer would also run while this machine holds the next chunk back, so `stall` does its work.
         headersTimeout: 0,
       }
     : { headers, body: body ?? null }
@@ -160,7 +160,7 @@ export function exchange(
         if (over) return started.abort(ABORTED)
         tried(() => onStart?.())
         if (over) return
-        // A body that is no chunks is written whole by undici in this same turn of the event loop.
+        // undici writes a body that does not come in chunks as a whole, in this turn of the event loop.
         if (!isChunked(body)) left = 'all'
         if (limitMs !== undefined)
           limit = setTimeout(() => outOfTime(because('answer_too_slow', { where }), true), limitMs)

@@ -20,13 +20,13 @@ const CONNECT_MS = 10_000
 /** Makes a connection, as undici wants to have it done. */
 type Connector = buildConnector.connector
 
-/** HTTP/1.1 without redirects, decompression and retries. Each request under way has a connection of its own: one that waited
- * for it would leave later than the rate window was told. */
+/** HTTP/1.1 without redirects, decompression and retries. Each request under way has a connection of its own: a request that
+ * waited for a connection would leave later than the rate window was told. */
 export class Http {
   readonly #options: HttpOptions
   readonly #connection: Client.Options & { connect: Connector }
   readonly #tls: buildConnector.BuildOptions
-  /** All connections. A connection without a request has its origin as value, a connection with a request has null. */
+  /** All connections. The value is the origin of a connection without a request, and null for one with a request. */
   readonly #connections = new Map<Dispatcher, string | null>()
   readonly #sockets = new Set<Socket>()
   readonly #connecting = new AbortController()
@@ -53,7 +53,7 @@ export class Http {
     }
   }
 
-  /** Whether a connection still needs the memory of a request: a host may answer before it has read the whole of it. */
+  /** Whether a connection still needs the memory of a request, because a host may answer before it has read all of it. */
   isWriting(): boolean {
     for (const socket of this.#sockets) if (socket.writableLength > 0) return true
     return false
@@ -82,7 +82,7 @@ export class Http {
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#connections.keys()].map(connection => connection.destroy()))
-    // undici does not end connections that are still being made, and the process could not end before them.
+    // undici does not end connections that are being made, and the process could not end before them.
     this.#connecting.abort()
   }
 
@@ -108,8 +108,8 @@ export class Http {
     return client
   }
 
-  /** A connection by the proxy, but for what NO_PROXY names. The proxy is only asked to pass bytes on (CONNECT), so it sees
-   * neither key nor picture. Throws for what is no address of a proxy. */
+  /** A connection through the proxy, unless NO_PROXY names the host. The proxy only passes bytes on (CONNECT), so it sees neither
+   * key nor picture. Throws where the text is no address of a proxy. */
   async #perhapsBy(proxy: string): Promise<Dispatcher> {
     const [{ default: EnvHttpProxyAgent }, { default: tunnel }] = await Promise.all([
       import('undici/lib/dispatcher/env-http-proxy-agent.js'),
@@ -120,12 +120,12 @@ export class Http {
       httpProxy: proxy,
       httpsProxy: proxy,
       proxyTunnel: true,
-      // The host's authority is none of the proxy's.
+      // The host's authority is not trusted for the proxy.
       proxyTls: { ...this.#tls, ca: undefined } as buildConnector.BuildOptions,
       requestTls: this.#tls,
       clientFactory: (proxy, { connect }: Client.Options) => {
         const client = this.#client(proxy, this.#watching(connect as Connector, new URL(proxy).host))
-        // undici gives its clients this method only where the whole of it is loaded.
+        // undici gives its clients this method only where all of undici is loaded.
         return Object.assign(client, { connect: tunnel })
       },
       factory: (origin, { connect }: Client.Options) =>
@@ -153,7 +153,7 @@ export class Http {
   }
 }
 
-/** As undici has it: HTTP_PROXY counts where no other is named. As curl has it, `proxy:3128` is an address too. */
+/** The proxy of the environment: as for undici, HTTP_PROXY where no other is named; as for curl, also `proxy:3128`. */
 function proxyOfEnvironment(): string | undefined {
   const { https_proxy, HTTPS_PROXY, http_proxy, HTTP_PROXY } = process.env
   const named = https_proxy || HTTPS_PROXY || http_proxy || HTTP_PROXY
@@ -162,7 +162,7 @@ function proxyOfEnvironment(): string | undefined {
 
 const asError = (error: unknown) => error as Error
 
-/** undici passes over 102 and 103 (RFC 9110, 15.2), but ends the connection on a 100 that it has not asked for. */
+/** Skips a status 100, at which undici ends the connection. undici itself skips 102 and 103 (RFC 9110, 15.2). */
 function passOverContinue(socket: Socket & { [symbols.kParser]?: Parser }): void {
   const parser = socket[symbols.kParser]
   if (!parser) return

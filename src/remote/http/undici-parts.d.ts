@@ -14,7 +14,7 @@ declare module 'undici/lib/core/symbols.js' {
 declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
   import { EnvHttpProxyAgent, type ProxyAgent } from 'undici'
   export default class extends EnvHttpProxyAgent {
-    // Its types leave out what it hands on to its proxies.
+    // undici's own types leave out the options that it passes on to its proxies.
     constructor(options: EnvHttpProxyAgent.Options & Omit<ProxyAgent.Options, 'uri'>)
   }
 }

@@ -1,16 +1,16 @@
 import { type Millis, type SteadyClock, systemClock } from '../../protocol/clock.ts'
 
-/** The line's rate in bytes a second until an upload has arrived: half a megabit. */
+/** The line's assumed rate until an upload has arrived, in bytes a second: half a megabit. */
 const ASSUMED_RATE = 64 * 1024
-/** An upload begins only when all on the way are likely to end within this share of their credentials' lives (§8). */
+/** An upload begins only when all uploads under way are likely to end within this share of their credentials' lives (§8). */
 const SHARE = 0.5
-/** For so long a rate counts: less than the hour after which a picture that was too slow is tried again. */
+/** How long a measured rate counts: less than the hour after which a picture that was too slow is tried again. */
 const FRESH_MS = 50 * 60_000
-/** So many bytes that a connection has taken may still wait in the system's buffer (Linux: `tcp_wmem`). */
+/** How many bytes that a connection has taken may still wait in the system's buffer (Linux: `tcp_wmem`). */
 const BUFFERED = 4 * 2 ** 20
-/** Until a host has shown it, a credential of this age is taken for young enough. */
+/** The age at which a credential counts as young enough until a host has taken an older one. */
 const YOUNG_MS = 250
-/** A waiting upload checks this often whether it may begin. */
+/** How often a waiting upload checks whether it may begin. */
 const POLL_MS = 100
 
 /** How long an upload would take if it were alone on the line. */
@@ -28,14 +28,14 @@ export interface LineOptions {
   wall?(): Millis
 }
 
-/** How old a credential may become, as nodes show it. A host may keep credentials for less time than it says, and a machine
- * may have slept, for which the monotonic clock does not count. */
+/** How old a credential may become, as the nodes' answers show. A host may keep credentials for less time than it says. A machine
+ * may have slept, which the monotonic clock does not count. */
 export class Lives {
   /** The age of the oldest credential that a node has taken, and of the youngest older one that it has refused. */
   #taken = YOUNG_MS
   #refused = Number.POSITIVE_INFINITY
 
-  /** How long credentials live, as far as they do not live as long as the host says. */
+  /** How long credentials live, where that is less than the host says. */
   get ms(): number {
     return this.#refused
   }
@@ -45,7 +45,7 @@ export class Lives {
     if (this.#refused <= this.#taken) this.#refused = Number.POSITIVE_INFINITY
   }
 
-  /** A node has refused a picture. Whether this may be because its credential was so old. */
+  /** A node has refused a picture. Returns whether the age of its credential may be the reason. */
   mayBeTooOld(age: number): boolean {
     if (age <= this.#taken) return false
     this.#refused = Math.min(this.#refused, age)
@@ -108,7 +108,7 @@ export class Passage {
     this.#line.lives.took(this.age)
   }
 
-  /** Call this when the credential expired on the way. The slowness of an upload that had the line for itself, or null. */
+  /** Call this when the credential expired on the way. Returns how slow the upload was, if it had the line for itself. */
   expired(): Slowness | null {
     return this.#line.overrated(this.alone ? this.#rate(this.#size - this.left) : null, this.#size)
   }
@@ -126,14 +126,14 @@ export class Passage {
   }
 }
 
-/** The way to the upload nodes. As many uploads are on the way at once as end within half of a credential's life at the
- * measured rate. Eight pictures of 10 MB at once on a line of 100 KB/s would need 800 seconds, but a credential lives for 600:
- * all would fail, over and over, and each costs quota. */
+/** The way to the upload nodes. Only so many uploads go at once as end within half of a credential's life at the measured rate.
+ * Eight pictures of 10 MB at once on a line of 100 KB/s would need 800 seconds, but a credential lives for 600: all would fail,
+ * again and again, and each costs quota. */
 export class Line {
   readonly #options: LineOptions
   readonly lives = new Lives()
   readonly #underWay = new Set<Passage>()
-  /** A ticket for each upload that waits. They begin in the order in which they came, so that none waits for ever. */
+  /** A ticket for each upload that waits. Uploads begin in the order of their tickets, so that none waits for ever. */
   readonly #waiting: symbol[] = []
   /** The rate of the fastest upload that arrived lately. 0: a credential expired since, so one upload goes at a time. */
   #rate = ASSUMED_RATE
@@ -182,7 +182,7 @@ export class Line {
     if (rate > this.#slow.rate) this.#slow.at = Number.NEGATIVE_INFINITY
   }
 
-  /** A credential expired on the way. `rate`: of an upload of this size that had the line for itself; else null. */
+  /** A credential expired on the way. `rate`: that of the upload, if it had the line for itself. `size`: its size. */
   overrated(rate: number | null, size: number): Slowness | null {
     this.#rate = 0
     if (rate === null) return null
@@ -190,7 +190,7 @@ export class Line {
     return this.#tooSlowFor(size)
   }
 
-  /** How slow an upload of so many bytes would be, if it is known to outlast its credential even alone; else null. */
+  /** How slow an upload of so many bytes would be, if even alone it would outlast its credential. Null: it would not. */
   #tooSlowFor(size: number): Slowness | null {
     const { lifetimeMs, ceiling } = this.#options
     const bytesPerSecond = this.#isFresh(this.#slow.at) ? Math.min(this.#slow.rate, ceiling) : ceiling
@@ -215,18 +215,18 @@ export class Line {
   }
 }
 
-/** The most bytes of a piece. A connection that does not take one piece within the timeout counts as dead. */
+/** The most bytes of a piece. A connection that does not take a piece within the timeout counts as dead. */
 const PIECE = 64 * 1024
-/** With a limit, a second has at least so many pieces, so that sending is smooth and each upload gets its turn soon. */
+/** How many pieces a second has at least under a limit, so that sending is smooth and each upload gets its turn soon. */
 const PIECES_A_SECOND = 16
-/** After a pause, uploads may at once send what the limit would have allowed in so many milliseconds. */
+/** After a pause, uploads may send at once what the limit allows in so many milliseconds. */
 const SAVED_MS = 250
 
 /** The limit `uploads.bandwidth` for all uploads together. Pieces wait for their turn in the order in which they come. */
 export class Bandwidth {
   readonly #bytesPerSecond: number
   readonly #clock: SteadyClock
-  /** When the last of the bytes that were let through will have left, if they leave at the full rate. */
+  /** When the last byte that was let through will have left, at the full rate. */
   #takenUntil = Number.NEGATIVE_INFINITY
 
   /** With a rate of Infinity there is no limit. */
