@@ -53,6 +53,9 @@ it('tells how many pictures lie outside their albums', () => {
   expect(shown({}, other)).not.toContain('is deleted')
   expect(shown({ pending_deletions: 1 }, other)).toContain('Nothing is deleted while /other is guarded')
   expect(shown({ pending_deletions: 1, state: 'guarded' })).not.toContain('is deleted')
+  // Of many the page says above when they go.
+  expect(shown({ pending_deletions: 4, many: { deletions: 4 } })).not.toContain('deletions list')
+  expect(shown({ pending_deletions: 4, many: { deletions: 3 } })).toContain('albumd deletions list')
 })
 
 it('says of pictures that are not sent what they wait for, and not how long they take to send', () => {

@@ -23,7 +23,7 @@ export const deletionsCommand = configCommand(
       .options({ all: flag('list: a line a picture, instead of a line a folder'), ...jsonOption })
       .example('$0 deletions list', 'How many wait in which folder, and until when')
       .example('$0 deletions discard Holiday/a.jpg', 'Keep its image for good, held or not')
-      .example('$0 deletions approve Holiday', 'Let what was below Holiday go now, held or not')
+      .example('$0 deletions approve Holiday', 'Let what was below Holiday go, held or not')
       .epilogue('Without a path, approve and discard are for all that waits.'),
   async (config, { action, path: given, all, json }, onInterrupts) => {
     let deletions: PendingDeletion[]
@@ -69,7 +69,7 @@ const AFTERWARDS = {
 }
 
 const DECIDE =
-  '"albumd deletions approve PATH" lets an image, a folder or all go at once, "discard PATH" keeps them for good, "list --all" names them, and "albumd restore FOLDER --at TIME" brings pictures back.'
+  '"albumd deletions approve PATH" lets an image, a folder or all go, "discard PATH" keeps them for good, "list --all" names them, and "albumd restore FOLDER --at TIME" brings pictures back.'
 
 function report(
   deletions: readonly PendingDeletion[],

@@ -60,6 +60,7 @@ function mirror(of: MirrorStatus, said: readonly string[], guarded: MirrorStatus
 ${dotted(
   ...countEach(...leftIn([of]), [linked, 'linked, bytes not compared yet'], [flat, 'outside their albums']),
   ...[...why, ...waitsInWords(of.image_waits)].filter(line => !said.some(text => text.includes(line))),
+  of.pending_deletions > (of.many?.deletions ?? 0) && 'when they go: albumd deletions list',
   stops && capital(inWords(because('guard_stops_deletions', { folder: guarded.folder }))),
   oldest_unsynced !== null && html`the oldest was found ${time(oldest_unsynced)}`,
   leftOut(of),
