@@ -164,9 +164,7 @@ function cameLater(synced: Synced, rows: readonly MirrorRow[], top: string, mome
 function refuseUnknown(synced: Synced, first: Millis, moment: number): void {
   if (first <= ledgerTime(synced, moment)) return
   const since = localTimeFrom(wallTime(synced, first))
-  throw new NotPossible(
-    `Nothing was recorded at ${localTime(moment)}. The first picture was recorded at ${since}. ${WITHOUT_RECORDS}`,
-  )
+  throw new NotPossible(`The records begin at ${since}, after ${localTime(moment)}. ${WITHOUT_RECORDS}`)
 }
 
 /** Throws where the mirror's folder may be another one by now, because the pictures would be written to another disk. */

@@ -34,7 +34,7 @@ export interface RestoreRequest {
 }
 
 export const WITHOUT_RECORDS =
-  'Check state_dir, or fetch what the host lists: albumd restore FOLDER --from-host'
+  'What the host lists can be had all the same: albumd restore FOLDER --from-host'
 
 export function nothingRecorded({ state_dir }: Config, mirrors: readonly string[]): NotPossible {
   return new NotPossible(`Nothing is recorded of ${mirrors.join(', ')} in ${state_dir}. ${WITHOUT_RECORDS}`)

@@ -123,7 +123,7 @@ describe('restore --at', () => {
     const back = join(recorded.home, 'back')
     expect(await run(recorded, back, '--at', BEFORE)).toMatchObject({
       code: 2,
-      err: expect.stringContaining('Nothing was recorded at'),
+      err: expect.stringContaining('The records begin at'),
     })
     expect(existsSync(back)).toBe(false)
   })
