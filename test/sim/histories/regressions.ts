@@ -104,12 +104,13 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   2000061934: 'the same as in 2000060946',
   2000100462: 'the same as in 2000060946',
   2000102499: 'the judge wanted nothing asked about a format that came to be due while a pass went on',
-  2000102537:
-    'a picture of another type, that was refused once, waited for all of the type that the host refuses to ask first',
   2000100532:
     'an album that was asked for and listed as another may be was taken for the one of another folder',
   2000301690: 'the judge counted a half picture among those that the host had refused for their format',
   1500200727: 'the judge wanted a deletion to end while its folder waited for a person to trust it',
   2000100584: 'the judge wanted a dry run to know that an image is gone that the host refuses to delete',
   2000500517: 'the judge knew an album by its name alone, where the host lists that of another folder alike',
+  2000502276: 'the judge wanted an image kept for a picture that a person had given up just before',
+  2000600409:
+    'the judge wanted a picture sent whose name has the type that the host refuses, though all seem to be refused',
 }

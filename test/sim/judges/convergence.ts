@@ -1,3 +1,5 @@
+import { FORMATS, formatOfName } from '../../../src/protocol/formats.ts'
+import { HOST_REFUSES } from '../../../src/remote/failures.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { isIgnored, type LivePicture, livePictures } from '../disk/live-pictures.ts'
@@ -219,6 +221,7 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   const row = rowAt(world.state.synced, world.mirrors, path)
   const { refuses } = world.history.variations
   if (refuses?.mime === readTiny(node.bytes)?.mime) return failedAlone(world, path, row)
+  if (row?.state === 'pending' && refuses?.mime === mimeOfName(path) && mayRefuseAll(world)) return null
   if (row?.state === 'linked') return resembles(world, row, node)
   if (row?.state === 'uncertain') return null
   if (world.history.setting.uploadForm === 'presign' && world.albumPathOf(split(path).folder) !== '')
@@ -244,6 +247,16 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
       hash === node.hash,
   )
   return taken ? null : `${path} is not on the host (${row?.state ?? 'not known'})`
+}
+
+/** The host seems to refuse all pictures: one asks a probe, and those that have the name of another type come first. */
+function mayRefuseAll({ state: { synced } }: World): boolean {
+  return synced.account.blocks().some(({ code }) => code === HOST_REFUSES)
+}
+
+function mimeOfName(path: string): string | null {
+  const format = formatOfName(path)
+  return format && FORMATS[format].mime
 }
 
 /** What a picture of a format that the host refuses must not be: failed by itself, where several of this format wait or were

@@ -147,8 +147,9 @@ export class DeletionJudge extends ImageJudge {
     for (const { path, node } of livePictures(disk, mirrors)) {
       if (node.hash !== image.hash || !isKnown(this.facts, path)) continue
       if (this.#wasTakenByOthers(path, node.hash) || this.#isBeingWritten(path, node)) continue
-      // Its name alone was seen again, by the last look before its own deletion: no scan knows of its bytes.
-      if (image.source !== path && recordOf(path)?.state === 'gone') continue
+      // Its name alone was seen again, by the last look before its own deletion, or a person gave it up: no scan knows of its bytes.
+      const state = recordOf(path)?.state ?? (this.facts.pruning.hasGiven(path) ? 'gone' : null)
+      if (image.source !== path && state === 'gone') continue
       const pruned = this.facts.pruning.askedAt(path) !== undefined
       if (left.length === 0 && !pruned && !isIgnored(disk, mirrors, path))
         this.report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)

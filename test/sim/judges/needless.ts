@@ -1,7 +1,7 @@
 import { albumName } from '../../../src/sync/album.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
-import { isIgnored, type LivePicture } from '../disk/live-pictures.ts'
+import { isIgnored, type LivePicture, livePictures } from '../disk/live-pictures.ts'
 import { readTiny } from '../disk/tiny-picture.ts'
 import { split } from '../disk/tree.ts'
 import { pathOfRow, rowAt } from '../engine/state-kit.ts'
@@ -125,6 +125,19 @@ function isRecordedFor(world: World, { id }: TrueImage, path: string): boolean {
   return used !== null && world.state.synced.images.byId(used)?.remote_id === id
 }
 
+/** The path of an image's album as it is recorded, where the host lists it so, and its own folder holds nothing. */
+function recordedPath(world: World, { album }: TrueImage) {
+  const { synced } = world.state
+  const recorded = synced.albums.byRemoteId(album?.id ?? '')
+  if (!album || !recorded) return null
+  const [listed, other] = [album.name, recorded.name].map(name => listedName(name, world.history.variations))
+  const own = `${pathOfAlbum(album)}/`
+  const isUsed = [...livePictures(world.disk, world.mirrors)].some(({ path }) =>
+    `${world.albumPathOf(split(path).folder)}/`.startsWith(own),
+  )
+  return listed === other && !isUsed ? albumName(synced, recorded.id) : null
+}
+
 /** Whether an image is the one of a picture, as far as its bytes and its place tell. */
 export function standsFor(world: World, image: TrueImage, { path, node }: LivePicture): boolean {
   if (image.hash !== node.hash) return false
@@ -132,16 +145,10 @@ export function standsFor(world: World, image: TrueImage, { path, node }: LivePi
   const { oneId, without, depthMax, defaultAlbum, readings } = variations
   if (oneId || (image.misplaced && image.source === path)) return true
   const { folder, name } = split(path)
-  // Under one listed name, an image of these bytes may have been taken for either picture's, and an album for either folder's.
-  const listed = (path: string) =>
-    path
-      .split('/')
-      .map(part => listedName(part, variations))
-      .join('/')
+  // Listed under one name, an image of these bytes may have been taken for either picture's, and an album for either folder's.
   const isRecorded = isRecordedFor(world, image, path)
-  const isNamed = (one: string, other: string) =>
-    one === other || (isRecorded && listed(one) === listed(other))
-  if (!isNamed(image.name, name)) return false
+  const isListedSo = listedName(image.name, variations) === listedName(name, variations)
+  if (image.name !== name && !(isListedSo && isRecorded)) return false
   const anywhere =
     (without.includes('create_album') && !isInAlbum(world, path)) ||
     // An album of this name may be there unseen, and no other may bear the name.
@@ -149,5 +156,8 @@ export function standsFor(world: World, image: TrueImage, { path, node }: LivePi
     depthMax < 10 ||
     defaultAlbum !== null ||
     world.host.faults.albumRefused
-  return anywhere || isNamed(pathOfAlbum(image.album), world.albumPathOf(folder))
+  const wanted = world.albumPathOf(folder)
+  return (
+    anywhere || pathOfAlbum(image.album) === wanted || (isRecorded && recordedPath(world, image) === wanted)
+  )
 }

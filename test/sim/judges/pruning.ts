@@ -70,6 +70,11 @@ export class Pruning {
     return this.#given.get(path) ?? this.#now ?? undefined
   }
 
+  /** Whether it was hidden when a person asked to prune, and no pass since has ended with it in sight. */
+  hasGiven(path: string): boolean {
+    return this.#given.has(path)
+  }
+
   /** The last look of all found a rule that was taken back between that and the deletion. */
   #wasHiddenJustNow(path: string): boolean {
     const { disk, looks } = this.#world
