@@ -28,7 +28,7 @@ export function albumName(synced: Records, album: number | null): string {
   return albumNames(synced, album).join('/')
 }
 
-/** The recorded album for each name of a path, and undefined from the first name on for which none is recorded. */
+/** The recorded album for each name of a path. From the first name on for which no album is recorded, undefined. */
 export function recordedAlbums({ albums }: Synced, path: readonly string[]): (AlbumRow | undefined)[] {
   let above: Album | undefined = null
   return path.map(name => (above = above === undefined ? above : albums.named(above?.id ?? null, name)))
@@ -43,12 +43,12 @@ export function isUnderWay({ journal }: Records, albums: readonly AlbumRow[]): b
 const HASH_DIGITS = 16
 const SHORTENED = /~[0-9a-f]{16}$/
 
-/** The album's name for a folder's name, at most 100 characters (§4.6): a longer one becomes its beginning, `~` and a hash.
- * So does a short one that looks so, for no two folders share an album. */
+/** The album's name for a folder's name, with at most 100 characters (§4.6). A longer name becomes its beginning, `~` and a hash.
+ * So does a short name that looks like that, because no two folders share an album. */
 export function albumNameOf(folder: string): string {
   if (folder.length <= ALBUM_NAME_MAX && !SHORTENED.test(folder)) return folder
   let prefix = folder.slice(0, ALBUM_NAME_MAX - HASH_DIGITS - 1)
-  // The cut may have split a character that takes two UTF-16 units.
+  // The cut may have split a character of two UTF-16 units.
   if (/[\uD800-\uDBFF]$/.test(prefix)) prefix = prefix.slice(0, -1)
   return `${prefix}~${hash('sha256', folder).slice(0, HASH_DIGITS)}`
 }
@@ -69,8 +69,8 @@ export function mirroredFolders({ mirrors, folders }: Pick<Synced, 'mirrors' | '
     )
 }
 
-/** 1: a picture whose image is in `album` lies flat: it is not the album of its folder. `path`: of that one; empty: the
- * host's root itself, where nothing lies flat. */
+/** Whether a picture with its image in `album` lies flat (1), because this is not its folder's album. `path`: the path of the
+ * folder's album. When it is empty, the mirror is in the host's root, and nothing lies flat. */
 export function flatness({ albums }: Records, path: readonly string[], album: Album): FileRow['flat'] {
   let at = album
   for (const name of path.toReversed()) {
@@ -80,7 +80,7 @@ export function flatness({ albums }: Records, path: readonly string[], album: Al
   return path.length > 0 && at !== null ? 1 : 0
 }
 
-/** Whether the host may still delete the album, or one above it, with all that is sent into it now. */
+/** Whether the host may still delete the album, or an album above it, together with what is sent into it now. */
 export function isLeaving({ albums, unusedAlbums }: Synced, album: AlbumRow): boolean {
   for (let at: AlbumRow | undefined = album; at; at = at.parent === null ? undefined : albums.byId(at.parent))
     if (unusedAlbums.at(at.id)?.state === 'deleting') return true

@@ -1,13 +1,13 @@
 import type { Reason } from '../words/reasons.ts'
 
-/** What other machines on the account leave to this machine. It claims the albums of its mirrors in a store that all share. */
+/** What other machines of the account leave to this one, which claims the albums of its mirrors in a store that all share. */
 export interface Claims {
   /** Why nothing may be deleted at this moment, or null. Asked just before a DELETE leaves. */
   doubt(): Reason | null
   /** Whether an album is this machine's own: a claimed album, or below one. `path`: with slashes; '' is the host's root. */
   isOwn(path: string): boolean
-  /** Begins the creation of an album. Another machine may need the same album when the album is not this machine's own, such as
-   * "Family" for the albums "Family/Ann" and "Family/Ben". Then one of the machines creates the album. */
+  /** Begins the creation of an album. An album that is not this machine's own may be needed by another machine too, such as
+   * "Family" for "Family/Ann" and "Family/Ben". Then one of the machines creates it. */
   beginAlbum(path: string, signal: AbortSignal): Promise<AlbumBegun>
 }
 
@@ -27,5 +27,5 @@ export type AlbumBegun =
 
 const FREE: AlbumBegun = { kind: 'create', mayGo: () => true, ended: async () => {} }
 
-/** No other machine writes to the account, as far as the config tells. */
+/** The claims where no other machine writes to the account, as far as the config tells. */
 export const ALONE: Claims = { doubt: () => null, isOwn: () => true, beginAlbum: async () => FREE }

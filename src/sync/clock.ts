@@ -10,7 +10,7 @@ export function momentOf({ clock, running, graceMs }: GracePort): Moment {
   return { now: clock.wall(), running: running(), graceMs }
 }
 
-/** When the wall clock minus the monotonic clock changes by more, somebody has set the wall clock. */
+/** When the difference of wall clock and monotonic clock changes by more than this, somebody has set the wall clock. */
 const DRIFT_MS = 250
 
 /** What is known of the wall clock, in milliseconds. */
@@ -19,20 +19,20 @@ export interface KnownClock {
   offset: number
   /** The monotonic time at which albumd first read the clocks in this boot, or noticed that the wall clock had been set. */
   setAt: number
-  /** `setAt` is the time of the first look, and not that of a clock that was set. */
+  /** Whether `setAt` is only the time of the first look, and no clock was set. */
   isFirst?: true
 }
 
-/** Tells how long files have been left alone. After somebody has set the clock forward, a young file must not seem old. */
+/** Tells for how long files have been left alone. A young file must not seem old after somebody has set the clock forward. */
 export class FileAges {
   #known: KnownClock | null
 
-  /** `known`: what the previous process recorded in this boot, or null. */
+  /** `known`: what the previous process of this boot recorded, or null. */
   constructor(known: KnownClock | null) {
     this.#known = known
   }
 
-  /** Reads both clocks. Each pass ends with such a look: a clock that was set is trusted only from the next look on. */
+  /** Reads both clocks. Each pass ends with this, because a clock that was set is trusted only from the next look on. */
   look(clock: Clock): KnownClock {
     const now = clock.monotonic()
     const offset = clock.wall() - now
@@ -43,25 +43,25 @@ export class FileAges {
     return this.#known
   }
 
-  /** Milliseconds since `ctime` (microseconds), but at most since albumd knows that the wall clock was not set. */
+  /** Milliseconds since `ctime` (microseconds), at most the time for which albumd knows that the wall clock was not set. */
   since(ctime: number, clock: Clock): number {
     return Math.min(this.#by(ctime, clock), clock.monotonic() - this.look(clock).setAt)
   }
 
-  /** The same, where what the clock did before albumd first looked in this boot is taken for right. */
+  /** Like `since`, but takes the clock for right as it was before albumd first looked in this boot. */
   likelySince(ctime: number, clock: Clock): number {
     return this.look(clock).isFirst ? this.#by(ctime, clock) : this.since(ctime, clock)
   }
 
   #by(ctime: number, clock: Clock): number {
-    // On a file system whose timestamps are whole seconds, a file may have changed up to a second after its timestamp.
+    // On a file system with timestamps in whole seconds, a file may have changed up to a second after its timestamp.
     const grain = isCoarse(ctime) ? STAMP_GRAIN : 0
-    // After the clock was set back, a file's last change may lie in the future. The file then counts as changed just now.
+    // After the clock was set back, a ctime may lie in the future. The file then counts as changed just now.
     return Math.max(0, clock.wall() - (ctime + grain) / 1000)
   }
 }
 
-/** Running time: how long albumd has run, over all its starts, and since the last record while a daemon runs. */
+/** For how long albumd has run, over all its starts. While a daemon runs, the time since the last record counts too. */
 export function runningTime(
   { meta }: MetaReads,
   { now, running }: { now: Millis; running: boolean },
@@ -70,12 +70,12 @@ export function runningTime(
   return (meta.get('running_ms') ?? 0) + Math.max(0, since)
 }
 
-/** For how long a request that was sent may still be served: a credential's life (§8), and a margin for clocks and proxies. */
+/** For how long after it was sent a request may be served: a credential's life (§8), and a margin for clocks and proxies. */
 export function mayArriveFor(credentialLifetimeMs: number): number {
   return credentialLifetimeMs * 1.2 + 1000
 }
 
-/** Notes that the records are an older copy. What was to be sent again may have been sent, and audits saw other albums. */
+/** Notes that the records are an older copy. What they want sent again may have been sent, and their audit saw other albums. */
 export function noteOlder(tx: Tx): void {
   tx.meta.set('restored', true)
   tx.meta.clear('audit_began')
@@ -85,14 +85,14 @@ export function noteOlder(tx: Tx): void {
   tx.resend.forget()
 }
 
-/** The albums may hold other images than are recorded, so each is walked before the next upload into it, and an audit is due. */
+/** Notes that the albums may hold other images than recorded: each is walked before the next upload, and an audit is due. */
 export function noteOthersWork({ meta, contents }: Tx): void {
   meta.set('audit_slot', 0)
   contents.forget()
 }
 
-/** Notes that the state was lost. Requests from before may still arrive, and no record tells what they sent, so nothing is
- * uploaded until none can arrive any more. `monotonic`: milliseconds of this boot. */
+/** Notes that the state was lost. Earlier requests may still arrive, and no record tells what they sent. So nothing is uploaded
+ * until they can't arrive any more. `monotonic`: milliseconds of this boot. */
 export function noteLost({ meta }: Tx, monotonic: number): void {
   meta.set('lost_at', Math.round(monotonic))
 }
@@ -102,7 +102,7 @@ export function lostAt({ meta }: MetaReads): number | null {
   return meta.get('lost_at')
 }
 
-/** When uploads go on after a state loss; null: they do not wait for that. */
+/** When uploads go on after a state loss. Null: they do not wait for it. */
 export function lossEndsAt(
   synced: MetaReads,
   credentialLifetimeMs: number,
@@ -110,7 +110,7 @@ export function lossEndsAt(
 ): Millis | null {
   const at = lostAt(synced)
   const most = mayArriveFor(credentialLifetimeMs)
-  // After another boot the monotonic clock may be behind the recorded time.
+  // After another boot, the monotonic clock may be behind the recorded time.
   return at === null ? null : clock.wall() + Math.min(most, at + most - clock.monotonic())
 }
 
@@ -123,9 +123,9 @@ export async function endLoss(context: EngineContext): Promise<void> {
   await synced.commit(tx => tx.meta.clear('lost_at'))
 }
 
-/** The monotonic clock begins anew with every boot, so nobody knows how much time has passed since a recorded time. It is
- * taken as if it were now, and albumd waits in full once more. On a system that does not name its boots, a clock that is
- * behind the recorded time shows a new boot. `monotonic`: milliseconds of this boot. */
+/** Notes the boot. The monotonic clock begins anew with each boot, so nobody knows how much time has passed since a recorded
+ * monotonic time. That time is replaced by the present, and albumd waits in full once more. Where the system does not name its
+ * boots, a clock behind the recorded time shows a new one. `monotonic`: milliseconds of this boot. */
 export function noteBoot(tx: Tx, bootId: string, monotonic: number): void {
   const { meta, journal, albums, unusedAlbums } = tx
   const [known, at] = (meta.get('boot') ?? '').split(' ')
@@ -139,8 +139,8 @@ export function noteBoot(tx: Tx, bootId: string, monotonic: number): void {
   meta.set('boot', `${bootId} ${monotonic}`)
 }
 
-/** Deletions that wait by the clock wait on for as long as before, when the clock was set since the last process of this boot.
- * `bootedAt`: by the clock as it is now, counting the time in which the machine slept. */
+/** Corrects the ends of deletions that wait by the wall clock, when it was set since the last process of this boot, so that they
+ * wait for as long as before. `bootedAt`: when the boot began, by the clock as it is now; time asleep counts. */
 export function noteSetClock({ meta, escrow }: Tx, bootedAt: Millis): void {
   escrow.moveMany(Math.round(bootedAt - (meta.get('booted_at') ?? bootedAt)))
   meta.set('booted_at', bootedAt)

@@ -14,25 +14,25 @@ import type { Allowance, OtherMachines } from './quota/index.ts'
 import type { VanishedRules } from './scan/index.ts'
 import type { IncompletePictures, RecoveryPace } from './uploads/index.ts'
 
-/** Ports: parts of the context, for what needs no more. */
+/** The records and the clock. A port is a part of the context, for functions that need no more of it. */
 export interface RecordPort {
   synced: Synced
   clock: Clock
 }
 
-/** The host, beside what is recorded of it. */
+/** The host, and what is recorded of it. */
 export interface HostPort {
   synced: Synced
   host: ImageHost
 }
 
-/** Pictures, beside what the host delivers in their place. */
+/** Pictures, and what the host delivers of them. */
 export interface DeliveryPort extends HostPort {
   openPicture: OpenPictureAt
   pictures: PictureReader
 }
 
-/** What albums are found, made and compared with. */
+/** What is needed to find, create and compare albums. */
 export interface AlbumPort extends RecordPort, HostPort {
   claims: Claims
   emit: Emit
@@ -42,7 +42,7 @@ export interface AlbumPort extends RecordPort, HostPort {
   credentialLifetimeMs: number
 }
 
-/** The disk, beside what is recorded of it. */
+/** The disk, and what is recorded of it. */
 export interface DiskPort extends RecordPort {
   disk: Disk
 }
@@ -53,7 +53,7 @@ export interface QuotaPort extends RecordPort {
   others?: OtherMachines | undefined
 }
 
-/** When something happens, and when its image may go. */
+/** What decides when something happened, and when its image may be deleted. */
 export interface GracePort {
   clock: Clock
   /** Milliseconds that albumd has run, over all its starts. The grace of images is measured in this time. */
@@ -78,23 +78,23 @@ export interface EngineContext
 export interface EngineSettings {
   /** How long a picture must be missing, or replaced, before its image is deleted. */
   graceMs: number
-  /** The same of many that come together. 0: as few. */
+  /** The same when many come together. 0: as when few do. */
   graceManyMs: number
-  /** False for a single `sync`: its few deletions have no grace, and many wait by the wall clock, not by running time. */
+  /** False for a single `sync`. Its deletions have no grace when they are few, and wait by the wall clock when they are many. */
   isDaemon: boolean
   /** How long a picture must be left alone before it is uploaded. */
   settleMs: number
   /** How long a credential may be used (§8). */
   credentialLifetimeMs: number
   concurrency: number
-  /** The form in which credentials are asked for: that of §4.1, or that of §4.3, in which no album can be named. */
+  /** The form of step 1: §4.1, or §4.3, in which no album can be named. */
   uploadForm: 'credential' | 'presign'
   order: 'newest' | 'oldest'
   hold: HoldPolicy
   allowance: Allowance
 }
 
-/** What this process has seen. None of it is recorded, because the next process finds it out again. */
+/** What this process has seen. It is not recorded, because the next process finds it out again. */
 export interface ProcessMemory {
   /** The unrecorded images of the albums that were looked at. */
   contents: AlbumContents
@@ -108,7 +108,7 @@ export interface ProcessMemory {
   vanishedRules: VanishedRules
 }
 
-/** Looks at folders, and answers one result for each folder, in the same order. */
+/** Looks at folders. Returns one result for each, in the same order. */
 export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
 
 /** Opens and hashes the picture at `path` below `root`. Throws PictureFileError, also when `cut` is aborted. */

@@ -1,6 +1,6 @@
 import type { EngineContext, LookAtFolders } from './context.ts'
 
-/** Keeps the functions that look at a root's folders for one pass, with their threads, until `end`. */
+/** The functions that look at a root's folders, with their threads. They are kept for one pass, until `end`. */
 export class Looks {
   readonly #lookAt: EngineContext['lookAt']
   readonly #ofRoot = new Map<string, LookAtFolders>()

@@ -6,21 +6,21 @@ import { folderAbove } from './tree-path.ts'
 import type { UnderWay } from './under-way.ts'
 
 export interface MirrorPolicy {
-  /** Real path. */
+  /** The mirror's folder as a real path. */
   folder: string
   album: string
   deletions: Deletions
   ignore: readonly string[]
-  /** Whether the images of pictures that an ignore rule hides are deleted like the images of deleted pictures. */
+  /** Whether the images of pictures that an ignore rule hides are deleted too. */
   pruneIgnored?: boolean
 }
 
 /** The folders of a mirror that are scanned, by their paths below its root. */
 export type Scope = 'everything' | readonly string[]
 
-/** retry: pictures are sent, and only those images deleted whose deletion the host has refused before. put: nothing is deleted.
- * adopt: pictures are linked to images that are there; nothing is sent, created or deleted. look: what lies on the disk is
- * recorded, and the host not asked, while albumd is paused. */
+/** What a pass does. mirror: everything. retry: sends pictures, and deletes only images whose deletion the host refused before.
+ * put: deletes nothing. adopt: links pictures to images that are there, and sends, creates and deletes nothing. look: records
+ * what lies on the disk, and does not ask the host, while albumd is paused. */
 export type PassTask = 'mirror' | 'retry' | 'put' | 'adopt' | 'look'
 
 export interface PassRequest {
@@ -32,7 +32,7 @@ export interface PassRequest {
   task?: PassTask | undefined
   /** Absolute paths. Only pictures at and below them are sent or deleted. Without this field, all are. */
   named?: ReadonlySet<string> | undefined
-  /** Whether the key is another one than was used before. Without this field, it is not. */
+  /** Whether another key is used than before. Left out: no. */
   isKeyNew?: boolean
 }
 
@@ -40,7 +40,7 @@ export interface PassRequest {
 export interface Pass extends PassRequest {
   scopeOf: (mirror: MirrorPolicy) => Scope
   task: PassTask
-  /** By the wall clock. */
+  /** When the pass began, by the wall clock. */
   began: Millis
   /** The failures of the host that ended uploads or deletions early. */
   stopped: HostFailure[]
@@ -61,13 +61,13 @@ export interface PassReport {
   stopped: HostFailure[]
 }
 
-/** How work is ended. `stop`: nothing new is begun. `cut`: requests under way are broken off too. */
+/** The signals that end work. `stop`: nothing new begins. `cut`: requests under way are broken off too. */
 export interface Interruption {
   stop: AbortSignal
   cut: AbortSignal
   /** Ends only the uploads of a pass, because other work is due. */
   pauseUploads?: AbortSignal
-  /** Left out: what becomes stale is scanned by a later pass. */
+  /** Takes what becomes stale during uploads. Left out: a later pass scans it. */
   news?: News
   /** Ends only the deletions of a pass, because something must be scanned first. */
   pauseDeletions?: AbortSignal
@@ -75,11 +75,11 @@ export interface Interruption {
   makeWay?: AbortSignal
 }
 
-/** What becomes stale while a pass uploads, so that new pictures need not wait for the slowest upload. */
+/** Scans during uploads what becomes stale, so that new pictures need not wait for the slowest upload. */
 export interface News {
   /** Asks for another scan of folders of a mirror. */
   add(mirror: string, folders: readonly string[]): void
-  /** Scans what its caller calls stale, one call at a time. Set while uploads are on the way. Never rejects. */
+  /** Scans what its caller calls stale, one call at a time. Null while no uploads are under way. Never rejects. */
   scan: ((scopeOf: Pass['scopeOf']) => Promise<void>) | null
 }
 

@@ -41,14 +41,14 @@ export async function runPass(context: EngineContext, request: PassRequest): Pro
   return { stopped: pass.stopped }
 }
 
-/** How long history and the ids of deleted images are kept: longer than any host lists a deleted image. */
+/** How long history and the ids of deleted images are kept: longer than a host lists a deleted image. */
 const KEPT_MS = 90 * DAY_MS
-/** So many rows a commit deletes. Few, because uploads wait for the commit. */
+/** How many rows a commit deletes. Uploads wait for the commit, so they are few. */
 const ROWS = 500
-/** So many commits a pass spends on forgetting old rows. New pictures wait, so a later pass forgets the rest. */
+/** How many commits a pass makes to forget old rows. New pictures wait, so a later pass forgets the rest. */
 const COMMITS = 20
 
-/** Records what the host refuses, for `status` and the next process. Once an hour old rows are forgotten. */
+/** Records what the host refuses, for `status` and the next process. Forgets old rows once an hour. */
 async function recordPass(context: EngineContext, pass: Pass): Promise<void> {
   const { synced, clock } = context
   const { task, stopped, notRecovered, interruption } = pass
@@ -61,14 +61,14 @@ async function recordPass(context: EngineContext, pass: Pass): Promise<void> {
   if (mayPrune) await prune(context, endingForOthers(interruption).stop)
 }
 
-/** Records what the host refuses at present, for `status` and for the next process. */
+/** Records what the host refuses now, for `status` and the next process. */
 export function recordStates(tx: Tx, context: EngineContext, stopped: readonly HostFailure[]): void {
   const { host, clock, running } = context
   const now = clock.wall()
   const saidAt = (block: Block) => ({ ...block, said_at: now - (clock.monotonic() - block.since) })
   const said = stopped.filter(({ remedy, repeated }) => remedy !== 'cancelled' && !repeated)
-  // All blocks of the host are recorded, because a block holds although it has ended nothing in this pass. A block that was
-  // lifted for a try (`untried`) is recorded too, because it holds until the host has answered the try.
+  // All blocks of the host are recorded, also those that ended nothing in this pass. A block that was lifted for a try
+  // (`untried`) is recorded too: it holds until the host has answered the try.
   const all = [
     ...host.blocks('untried').map(saidAt),
     ...said.map(failure => ({ ...failure, said_at: now })),
@@ -77,7 +77,7 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
   recordTime(tx, context)
   forgetOldDeletions(tx, running())
   const told = all.filter(({ remedy }) => remedy !== 'quota')
-  // When an endpoint has several blocks in the list, only the last of them is recorded.
+  // Where an endpoint has several blocks, only the last one in the list is recorded.
   const blocks = [...new Map(told.map(block => [block.endpoint, block])).values()]
   tx.account.clearBlocks([...blocks, ...refusals(tx)].map(({ endpoint }) => endpoint))
   for (const { endpoint, code, message, said_at } of blocks)
@@ -97,10 +97,10 @@ function recordTime(tx: Tx, { ages, clock, running }: EngineContext): void {
   tx.meta.set('wall_clock', ages.look(clock))
 }
 
-/** Whether old rows may be forgotten: once an hour, because all rows must be counted to find them. */
+/** Whether old rows are to be forgotten. That is once an hour, because all rows are counted to find them. */
 export function isPruningDue({ meta }: Tx, now: number): boolean {
   const before = meta.get('pruned_at') ?? Number.NaN
-  // After a clock was set back, the recorded time may lie in the future. Then old rows may be forgotten now.
+  // After the clock was set back, the recorded time may lie in the future. Old rows are forgotten then too.
   if (before <= now && now - before < HOUR_MS) return false
   meta.set('pruned_at', now)
   return true

@@ -4,7 +4,7 @@ import type { FileChange } from '../records/pictures.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
 import { because, codeOf, type Reason, type ReasonCode } from '../words/reasons.ts'
 
-/** The planner: what must happen, and why. Pure: no disk, host or clock. Only the commit knows since when a new state is. */
+/** The planner: what must happen, and why. Pure: no disk, host or clock. The commit adds since when a new state is. */
 
 export interface PlanPolicy {
   deletions: Deletions
@@ -13,10 +13,10 @@ export interface PlanPolicy {
 }
 
 /** Why a recorded file or folder is missing. gone: its folder does not list it. left_out: by its kind (a link, an empty file).
- * ignored: by a rule. renamed: it may have got a name that can't be mirrored; its image stays. */
+ * ignored: by a rule. renamed: it may have got a name that can't be mirrored, so its image stays. */
 export type MissingReason = 'gone' | 'left_out' | 'ignored' | 'renamed'
 
-/** Compares a folder's records with what was seen in it. A file that is as recorded gives no change. */
+/** Compares a folder's records with what was seen in it. Returns no change for a file that is as recorded. */
 export function planFolder(
   folder: number,
   known: readonly FileRow[],
@@ -53,7 +53,7 @@ export function missingReasonIn({
 }: FolderContent): (name: string) => MissingReason {
   const hidden = new Set(ignored)
   const left = new Set(aside)
-  // When a name in the folder is not valid UTF-8, the missing file may have been renamed to this name.
+  // When a name in the folder is not valid UTF-8, it may be the new name of the missing file.
   const renamed = problems.some(({ code }) => code === 'NAME_NOT_UTF8')
   const otherwise = renamed ? 'renamed' : 'gone'
   return name => (hidden.has(name) ? 'ignored' : left.has(name) ? 'left_out' : otherwise)
@@ -73,12 +73,12 @@ function whyPending(record: FileRow | undefined, seen: FileLook): Reason | null 
   if (record.state === 'hidden' && change && CHANGED.has(codeOf(change))) return change
   if (record.state === 'gone' || record.state === 'kept' || record.state === 'hidden')
     return because('there_again')
-  // A file of which no version was read is still new, for example when a scan first saw it while it was being written.
+  // A file of which no version was read is still new, for example one that was being written when a scan first saw it.
   const isUnread = record.state === 'pending' && record.image === null && record.hash === null
   return change && isUnread ? because('new') : change
 }
 
-/** What tells that a file is a new version, and no old one that was moved away and back. */
+/** Reasons that show a new version of a file, and not an old one that was moved away and back. */
 const CHANGED: ReadonlySet<ReasonCode> = new Set(['size_changed', 'time_changed'])
 
 function changeOf(record: FileRow, seen: FileLook): Reason | null {
@@ -94,9 +94,9 @@ function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook)
   const sameVersion = record?.size === seen.size && record.mtime === seen.mtime
   const state: FileState = record?.state === 'uncertain' && sameVersion ? 'uncertain' : 'pending'
   const since = record?.state === state ? record.since : null
-  // An image that is kept for good is not replaced. When the old bytes come back, the file uses it again.
+  // An image that is kept for good is not replaced. The file uses it again when the old bytes come back.
   const image = record?.state === 'kept' ? null : (record?.image ?? null)
-  // Null until the file was read: it may be any picture of its size, moved here, so no such image is deleted.
+  // Null until the file was read. Until then it may be any picture of its size, moved here, whose image must stay.
   return { ...seen, folder, state, since, image, hash: null, flat: record?.flat ?? 0 }
 }
 
@@ -107,7 +107,7 @@ function planMissing(
 ): FileChange | null {
   // The image is kept for good, whatever becomes of the file.
   if (file.state === 'kept') return null
-  // A file without an image becomes hidden, not gone: recovery may still find the image of an upload in doubt.
+  // A file without an image becomes hidden and not gone, because recovery may still find the image of an upload in doubt.
   const mayGo = why === 'ignored' && deletions === 'propagate' && file.image !== null
   const pruned = mayGo && prunes(file)
   if (why !== 'gone' && !pruned) return aside(file, 'hidden', because(WHY_HIDDEN[why]))

@@ -24,7 +24,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** The folder that holds `path`. For the root, the root itself. */
+/** The folder that holds `path`; for the root, the root itself. */
 export function folderAbove(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }

@@ -6,15 +6,15 @@ interface Place {
   folder: string
 }
 
-/** The files whose upload is under way. Their next record is made from the one that the upload began with, so a scan beside the
- * uploads leaves that as it is, and the folder is scanned again once the upload has ended: a person writes over `a.jpg` while
- * it is on the way, the record says that the first version is on the host, and the next scan finds the second. An upload that
- * ends during a scan counts as under way until the scan ends, which may have looked at the file before the upload read it. */
+/** The files whose uploads are under way. An upload records its file as it was at the beginning. So a scan beside the uploads
+ * leaves its record alone, and its folder is scanned again when the upload has ended. When a person writes over `a.jpg` during
+ * its upload, the record says that the first version is on the host, and the next scan finds the second. An upload that ends
+ * during a scan stays under way until the scan ends, which may have looked at the file before the upload read it. */
 export class UnderWay {
   readonly #scanAgain: (mirror: string, folders: readonly string[]) => void
-  /** By file, the places to scan again. */
+  /** The places to scan again, by file. */
   readonly #files = new Map<string, Place[]>()
-  /** The files of which a scan has left something out, and that were not scanned since. */
+  /** The files whose changes a scan has left out, and that were not scanned since. */
   readonly #toScan = new Set<string>()
   #scan: Promise<void> | null = null
 
@@ -50,24 +50,24 @@ export class UnderWay {
     return !this.has(file) && !this.#toScan.has(textOf(file))
   }
 
-  /** Whether a scan has left out something of a file under way. */
+  /** Whether a scan has left out changes of a file under way. */
   isLeftOut(file: FileKey): boolean {
     return (this.#files.get(textOf(file))?.length ?? 0) > 0
   }
 
-  /** Whether the file is under way. Then the place is scanned again once its upload has ended. */
+  /** Whether the file is under way. If so, notes that the place is scanned again when the upload has ended. */
   leavesOut(file: FileKey, place: Place): boolean {
     const places = this.#files.get(textOf(file))
     places?.push(place)
     return places !== undefined
   }
 
-  /** The scan that goes on beside the uploads, or null. It fails when the scan fails, and then the uploads fail too. */
+  /** The scan that goes on beside the uploads, or null. When it fails, the uploads fail too. */
   get scan(): Promise<void> | null {
     return this.#scan
   }
 
-  /** Notes that a scan goes on beside the uploads, one at a time. Resolves when it has ended, also when it failed. */
+  /** Notes a scan that goes on beside the uploads, one at a time. Resolves when it has ended, even with a failure. */
   async beside(scan: Promise<void>): Promise<void> {
     this.#scan = scan.then(() => {
       this.#scan = null

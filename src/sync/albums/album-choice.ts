@@ -14,23 +14,23 @@ export interface Place {
   recorded: AlbumRow | undefined
 }
 
-/** So many images show whose album it is. */
+/** How many images of an album are enough to show whose album it is. */
 const ENOUGH = 100
 
-/** Chooses among listed albums that may be a folder's. A host may list the albums of several folders under one name, and then
- * the images in them tell which is whose. An album that may be a folder's is taken before another one is made. */
+/** Chooses among listed albums that may be a folder's. A host may list the albums of several folders under one name. Then the
+ * images in them tell which folder each belongs to. An album that may be the folder's is used before another one is created. */
 export class AlbumChoice {
   readonly #context: AlbumPort
-  /** By the albums' ids: images in the album, and in those below it. */
+  /** The images in an album and in the albums below it, by the album's id. */
   readonly #images = new Map<string, ListedImage[]>()
-  /** By the albums' ids: the place for which the album was chosen. */
+  /** The place for which an album was chosen, by the album's id. */
   readonly #chosen = new Map<string, string>()
 
   constructor(context: AlbumPort) {
     this.#context = context
   }
 
-  /** Returns the album that is the one of this place; undefined when none of them is. */
+  /** Chooses the album of this place. Undefined: none of `listed` is it. */
   async of(
     listed: readonly ListedAlbum[],
     place: Place,
@@ -39,14 +39,14 @@ export class AlbumChoice {
     const before = listed.filter(album => this.#isFree(album, place))
     const recorded = before.find(({ id }) => id === place.recorded?.remote_id)
     const isShared = before.some(album => album.name !== place.name && this.#rivals(album, place).length > 0)
-    // Images from before the loss may still arrive, and tell more.
+    // Images that were sent before the state was lost may still arrive, and then tell more.
     if (!recorded && isShared && lostAt(this.#context.synced) !== null) return { ok: true, value: undefined }
     const isOpen = !recorded && (isShared || before.length > 1)
     for (const { id } of isOpen ? before : []) {
       const looked = await this.#lookInto(id, signal)
       if (!looked.ok) return looked
     }
-    // Meanwhile one may have been chosen for another folder.
+    // While this was looked up, one of them may have been chosen for another folder.
     const free = before.filter(album => this.#isFree(album, place))
     const value = recorded ?? (isOpen ? this.#best(free, place) : free[0])
     if (value) this.#chosen.set(value.id, keyOf(place.parent, place.name))
@@ -60,11 +60,11 @@ export class AlbumChoice {
     if ((this.#chosen.get(id) ?? place) !== place) return false
     const row = albums.byRemoteId(id)
     if (!row || listed === name || row.id === recorded?.id) return true
-    // A walk records albums that nothing uses under the names that are listed.
+    // A walk records albums that nothing uses under the names that the host lists.
     return row.ours === 0 && row.name === listed && images.countInAlbum(row.id) === 0
   }
 
-  /** The names of the folders beside whose album this may be. */
+  /** The names of the other folders whose album this may be. */
   #rivals({ id, name: listed }: ListedAlbum, { parent, name }: Place): string[] {
     const { synced } = this.#context
     const above = albumNames(synced, parent?.id ?? null)
@@ -104,7 +104,7 @@ export class AlbumChoice {
     return best && (isOneName || best.ours > 0) ? best.album : undefined
   }
 
-  /** How much shows that an album is this folder's: its images that have names of the folder's pictures, and their sizes. */
+  /** How much an album shows that it is this folder's: the names of the folder's pictures among its images, and their sizes. */
   #shows({ id }: ListedAlbum, place: Place): number {
     const images = (this.#images.get(id) ?? []).map(image => ({ ...image, forms: formsOf(image.name ?? '') }))
     const shown = new Set<string>()
@@ -134,7 +134,7 @@ export class AlbumChoice {
   }
 }
 
-/** `Date.parse` does not read an ISO 8601 offset without minutes ("+08"). */
+/** The time of creation. `Date.parse` does not read an ISO 8601 offset without minutes ("+08"). */
 function dateOf({ created_at }: ListedAlbum): number {
   return Date.parse(created_at.replace(/[+-]\d\d$/, '$&:00'))
 }

@@ -6,15 +6,15 @@ import { mayArriveFor } from '../clock.ts'
 import type { AlbumPort } from '../context.ts'
 import { type AlbumListings, showsItsOwn, unlistedIn } from '../listing/index.ts'
 
-/** Finds out, in one pass, which albums are gone. Only a listing proves it: a host may answer NOT_FOUND for an album that is
- * too deep or too new. Without listings none is in doubt, because a second one of its name would be created. */
+/** Finds out, once in a pass, which albums are gone. Only a listing proves that: a host may answer NOT_FOUND for an album that is
+ * too deep or too new. Without listings no album is put in doubt, because a second one of its name would be created. */
 export class AlbumDoubts {
   readonly #context: AlbumPort
   readonly #listings: AlbumListings
-  /** The albums, by the host's ids, for which a NOT_FOUND is ignored: their record was put in doubt in this pass already, or
-   * they were created just now, and the host may be late to know them. */
+  /** The albums, by the host's ids, for which a NOT_FOUND is ignored: they were put in doubt in this pass already, or were
+   * created just now and the host may not know them yet. */
   readonly #doubted = new Map<string, Promise<void>>()
-  /** The albums, by their records' ids, in which the host creates no albums. */
+  /** The albums, by the rows of their records, in which the host creates no albums. */
   readonly #closed = new Set<number>()
 
   constructor(context: AlbumPort, listings: AlbumListings) {
@@ -44,8 +44,8 @@ export class AlbumDoubts {
     return albums.byRemoteId(remote_id)?.confirmed !== 1
   }
 
-  /** Puts the recorded albums in doubt that the host does not list in `parent`: where an unknown album_id means the root,
-   * nothing else tells that one is gone. Returns what kept the host from being asked, or null. */
+  /** Puts the recorded albums in doubt that the host does not list in `parent`. Where an unknown album_id means the root, only
+   * this shows that an album is gone. Returns the failure that kept the host from being asked, or null. */
   async doubtUnlisted(parent: Album, signal: AbortSignal): Promise<HostFailure | null> {
     const { synced, host, contents } = this.#context
     const recorded = synced.unusedAlbums.below(parent?.id ?? null).filter(({ confirmed }) => confirmed === 1)
@@ -56,7 +56,7 @@ export class AlbumDoubts {
       const isListed = !unlisted.value.includes(album.remote_id)
       if (isListed) contents.listed.add(album.remote_id)
       else if (!this.#isYoung(album)) {
-        // A host may be late to list an album.
+        // The host may be late to list the album, so its own listing is asked for.
         const shown = await host.list(album.remote_id, 1, signal)
         if (!shown.ok && shown.failure.remedy !== 'gone') return shown.failure
         if (!shown.ok || !showsItsOwn(synced, album, shown.value)) await this.doubt(album)
@@ -65,14 +65,14 @@ export class AlbumDoubts {
     return null
   }
 
-  /** Puts an album in doubt that its parent does not list, after NOT_FOUND to step 1 of an upload into it. Returns what kept the
-   * host from being asked, or null. */
+  /** After NOT_FOUND to step 1 of an upload into the album: puts the album in doubt when its parent does not list it. Returns the
+   * failure that kept the host from being asked, or null. */
   async doubtAfterUpload(album: AlbumRow, signal: AbortSignal): Promise<HostFailure | null> {
     return this.#doubted.has(album.remote_id) ? null : this.#lookFor(album, signal)
   }
 
-  /** Whether an album is gone, after NOT_FOUND for it, or for the creation of another one in it. One that is still there, or
-   * that no listing tells of, is closed: the host creates no album in it. */
+  /** Whether an album is gone, after NOT_FOUND for it or for the creation of an album in it. An album that is still there, or of
+   * which no listing tells, is closed: the host creates no album in it. */
   async isGone(album: AlbumRow, failure: HostFailure, signal: AbortSignal): Promise<Outcome<boolean>> {
     if (failure.endpoint !== 'create_album')
       return (await this.doubt(album)) ? { ok: true, value: true } : { ok: false, failure }
@@ -92,7 +92,7 @@ export class AlbumDoubts {
   async #lookFor(album: AlbumRow, signal: AbortSignal): Promise<HostFailure | null> {
     const failure = await this.doubtUnlisted(this.#above(album), signal)
     if (failure?.remedy !== 'gone') return failure
-    // The album above is gone, and this one with it.
+    // The album above is gone, and so is this one.
     await this.doubt(album)
     return null
   }
@@ -101,7 +101,7 @@ export class AlbumDoubts {
     return parent === null ? null : this.#context.synced.albums.byId(parent)!
   }
 
-  /** Whether a host may be late to know the album, because it was created a moment ago. */
+  /** Whether the host may not know the album yet, because it was created a moment ago. */
   #isYoung({ made_at }: AlbumRow): boolean {
     const { clock, credentialLifetimeMs } = this.#context
     return made_at !== null && clock.monotonic() - made_at < mayArriveFor(credentialLifetimeMs)

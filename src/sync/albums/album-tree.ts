@@ -12,8 +12,8 @@ import { AlbumListings, recordAlbums, walkEverything } from '../listing/index.ts
 import { AlbumChoice, type Place } from './album-choice.ts'
 import { AlbumDoubts } from './album-doubts.ts'
 
-/** The albums that pictures go into. One is created when its first image needs it, unless the host lists one of its name. A
- * tree lives for one pass, and what it has learned of the host is forgotten with it. */
+/** The albums that pictures go into. An album is created when its first image needs it and the host lists none of its name. A
+ * tree lives for one pass, and forgets then what it has learned of the host. */
 export class AlbumTree {
   readonly #context: AlbumPort
   readonly #listings: AlbumListings
@@ -23,9 +23,9 @@ export class AlbumTree {
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
   /** By parent and name: the failure after which this album is not asked for again in this pass. */
   readonly #refusals = new Map<string, HostFailure>()
-  /** By the host's ids: the parents that were walked again after a refusal to create an album in them. Null: the root. */
+  /** The parents, by the host's ids, that were walked again after the host refused to create an album in them. Null: the root. */
   readonly #walkedAgain = new Set<string | null>()
-  /** By the rows of parents (0 is the root): whether the albums recorded there are listed. */
+  /** The checks whether the host lists the albums that are recorded in a parent, by the parent's row (0 is the root). */
   readonly #looksAbove = new Map<number, Promise<HostFailure | null>>()
 
   constructor(context: AlbumPort) {
@@ -71,14 +71,14 @@ export class AlbumTree {
     return { ok: true, value: parent }
   }
 
-  /** Like `find`, after NOT_FOUND for the album `lost`, which is looked for. Without listings it stays as it is recorded. */
+  /** Like `find`, after NOT_FOUND for `lost`, for which it looks first. Without listings the record stays as it is. */
   async lookAgain(path: readonly string[], signal: AbortSignal, lost: AlbumRow): Promise<Outcome<Album>> {
     const failure = await this.#doubts.doubtAfterUpload(lost, signal)
     if (failure) return { ok: false, failure }
     return this.find(path, signal)
   }
 
-  /** Puts the record of an album in doubt. Answers whether the album must be looked for again. */
+  /** Puts the record of an album in doubt. Returns whether the album must be looked for again. */
   doubt(album: AlbumRow): Promise<boolean> {
     return this.#doubts.doubt(album)
   }
@@ -103,8 +103,8 @@ export class AlbumTree {
     const { recorded } = place
     const listed = await this.#search(place, signal)
     if (!listed.ok && listed.failure.remedy !== 'plan') return listed
-    // When the account's plan has no listings, nothing proves that a recorded album is gone. That an album without a record
-    // is not there is known only from records that are no older copy (`restored`).
+    // A plan without listings proves nothing: a recorded album is used. An album without a record is created only when the
+    // records are no older copy (`restored`).
     if (!listed.ok && recorded) return { ok: true, value: recorded }
     if (!listed.ok && this.#context.synced.meta.get('restored') !== null) return listed
     if (listed.ok && listed.value) return { ok: true, value: listed.value }
@@ -123,7 +123,7 @@ export class AlbumTree {
     if (begun.kind === 'made') return this.#record(place, begun.id, 'listed')
     // Another machine may have created the album since the listing was read.
     if (!claims.isOwn(path)) this.#listings.forget(parent?.remote_id ?? null)
-    // By now no earlier request for this album can arrive any more, so the listing is final.
+    // No earlier request for this album can arrive any more, so this listing is final.
     const again = await this.#search(place, signal)
     const isThere = again.ok ? again.value !== undefined : again.failure.remedy !== 'plan'
     if (!isThere) return this.#make(place, begun, signal)
@@ -141,8 +141,8 @@ export class AlbumTree {
     return found.value ? this.#record(place, found.value.id, 'listed') : { ok: true, value: undefined }
   }
 
-  /** Why an album that is not listed is not created yet, or null. An album that was asked for a short time ago may be listed
-   * late, and asking again would make a second album of this name. */
+  /** Why an album that is not listed is not created yet, or null. When it was asked for a short time ago, the host may list it
+   * late, and asking again would create a second album of this name. */
   async #whyNotYet(
     { parent, name }: Place,
     canList: boolean,
@@ -166,7 +166,7 @@ export class AlbumTree {
     return signal.aborted || (asked && !canList) ? inDoubt(because('album_asked_for', { name })) : null
   }
 
-  /** Creates an album. `begun`: what the other machines of the account leave to this machine. */
+  /** Creates an album. `begun`: the permission that the other machines of the account gave. */
   async #make(
     place: Place,
     begun: Extract<AlbumBegun, { kind: 'create' }>,
@@ -192,7 +192,7 @@ export class AlbumTree {
       begun.mayGo,
     )
     if (!created.ok) {
-      // The host may have created the album. The intent stays open, so that no second one is.
+      // The host may have created the album. Then the intent stays open, so that no second one is created.
       const mayArrive = created.failure.remedy === 'find_out'
       if (!mayArrive) await begun.ended(null)
       if (!mayArrive) await commit(tx => tx.journal.close(intent))
@@ -204,7 +204,7 @@ export class AlbumTree {
     }
     const { id } = created.value
     await begun.ended(id)
-    // A host that changes names may answer with an older album, which may hold images.
+    // A host that changes names may answer with an older album. That may hold images, so it counts as listed.
     const wasThere =
       synced.albums.byRemoteId(id) || (await this.#listings.showed(parent?.remote_id ?? null, id))
     if (wasThere) return this.#record(place, id, 'listed')
@@ -216,8 +216,8 @@ export class AlbumTree {
     return album
   }
 
-  /** The album of this name, when the host refused to create it because another program has created it after `parent` was
-   * walked. §4 names no code for this refusal. So `parent` is walked again, but only once a pass. */
+  /** The host has refused to create the album, perhaps because another program created it after `parent` was walked. §4 names no
+   * code for that, so `parent` is walked again, once a pass. Returns the album of this name, if it is there by now. */
   async #madeMeanwhile(
     { parent, name }: Place,
     { remedy }: HostFailure,
@@ -239,7 +239,7 @@ export class AlbumTree {
     return { ok: true as const, value }
   }
 
-  /** The album above must list a recorded album before a process relies on it. Returns what kept the host from being asked. */
+  /** A recorded album is relied on once the album above has listed it. Returns what kept the host from being asked, or null. */
   async #lookAbove(parent: Album, name: string, signal: AbortSignal): Promise<HostFailure | null> {
     const recorded = this.#known(parent, name)
     if (!recorded?.confirmed || this.#context.contents.listed.has(recorded.remote_id)) return null
@@ -254,19 +254,19 @@ export class AlbumTree {
   }
 }
 
-/** Whether the host allows no album in `parent`: the account's plan has no albums, the depth limit is reached, or the name
- * is taken, and §4 names no code for the last two. In the root, NOT_FOUND can't mean that the parent is gone. FORBIDDEN in
- * the root has another reason, which a person must be told; so has a 403 with another code, which is no word on one album. */
+/** Whether the host allows no album in `parent`, because the plan has no albums, the depth limit is reached, or the name is
+ * taken. §4 names no code for the last two. In the root, NOT_FOUND can't mean that the parent is gone. FORBIDDEN in the root has
+ * another reason, which a person must be told. So has a 403 with another code, which does not concern one album. */
 function cannotBeMade({ endpoint, remedy, code }: HostFailure, parent: Album): boolean {
   if (endpoint !== 'create_album') return false
   const here = parent === null ? remedy === 'gone' : remedy === 'not_permitted' && isErrorCode(code)
   return remedy === 'plan' || remedy === 'change_request' || here
 }
 
-/** After a failure with one of these remedies the album is not asked for again in the same pass. */
+/** Remedies of failures after which the album is not asked for again in the same pass. */
 const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'gone', 'find_out'])
 
-/** A failure with one of these remedies may mean that there is an album of this name already. */
+/** Remedies of failures that may mean that there is an album of this name already. */
 const MAY_BE_THERE: ReadonlySet<Remedy> = new Set(['change_request', 'not_permitted', 'gone'])
 
 function inDoubt(message: Reason): HostFailure {
@@ -276,25 +276,25 @@ function inDoubt(message: Reason): HostFailure {
 /** The code for an album that may or may not have been created. Its pictures wait. Pictures of other albums go on. */
 export const ALBUM_IN_DOUBT = 'ALBUM_IN_DOUBT'
 
-/** The next look comes so much later, because each walks everything, and a host may list late. */
+/** After so long the next look follows, because each look walks everything, and a host may list late. */
 const NEXT_LOOK_MS = 60_000
 
-/** A picture that is uploaded without an album lands in the account's default album (§4.1), which no answer names. So the
- * first such upload goes alone, and then all albums are walked to see where its image is. */
+/** A picture that is uploaded without an album lands in the account's default album (§4.1), which no answer names. So the first
+ * such upload goes alone. Then all albums are walked to see where its image is. */
 export class DefaultAlbum {
   #canNotKnow = false
   /** The ids of images that were uploaded without an album and are not listed yet. */
   readonly #unseen = new Set<string>()
   #nextLook = Number.NEGATIVE_INFINITY
 
-  /** The album in which uploads without an album land. Null is the root; undefined: the album is not known yet. */
+  /** The album in which uploads without an album land. Null: the root. Undefined: not known yet. */
   known({ synced }: AlbumPort): Album | undefined {
     const id = synced.meta.get('default_album')
     if (id === null) return this.#canNotKnow ? null : undefined
     return id === '' ? null : (synced.albums.byRemoteId(id) ?? undefined)
   }
 
-  /** Looks for the image of an upload without an album. Also looks for earlier such images that were not listed yet. */
+  /** Looks for the image of an upload without an album, and for earlier ones that were not listed yet. */
   async learn({ synced, host, clock, emit }: AlbumPort, imageId: string, signal: AbortSignal): Promise<void> {
     this.#unseen.add(imageId)
     if (clock.monotonic() < this.#nextLook) return

@@ -14,15 +14,15 @@ export type AuditRecords = ReturnType<typeof recordsOf>
 /** How one complete walk of an album compares with the records. */
 export interface AlbumComparison {
   findings: Finding[]
-  /** Images that the album's listing shows, and that are recorded in this album. */
+  /** The images that the listing shows and that are recorded in this album. */
   inPlace: ImageRow[]
-  /** Images that are recorded in this album, and that its listing does not show. Another album may list them. */
+  /** The images that are recorded in this album and that the listing does not show. Another album may list them. */
   missing: ImageRow[]
-  /** For missing images, by the numbers of their rows: the id of an unrecorded image that may be the same picture. */
+  /** For missing images, by their rows: the id of an unrecorded image that may be the same picture. */
   instead: ReadonlyMap<number, string>
-  /** How images are listed that the host alters, where that is not recorded yet. */
+  /** Images that the host alters: how the listing shows them, where that is not recorded yet. */
   altered: { id: number; listed: string }[]
-  /** Findings about images that this album's listing shows, and that are recorded in another album. */
+  /** The findings about images that the listing shows and that are recorded in another album. */
   elsewhere: Finding[]
 }
 
@@ -60,7 +60,7 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
   return { findings, inPlace, missing, elsewhere, instead, altered }
 }
 
-/** The findings about unrecorded images. One that may be a missing picture goes into `instead`: it is no copy to be deleted. */
+/** The findings about unrecorded images. An image that may be a missing picture goes into `instead`: it is no copy to delete. */
 function judgeUnrecorded(
   unrecorded: readonly ListedImage[],
   { inPlace, missing, instead }: Record<'inPlace' | 'missing', ImageRow[]> & { instead: Map<number, string> },
@@ -84,13 +84,13 @@ function judgeUnrecorded(
   })
 }
 
-/** Whether names are compared. They are not compared when the host lists all images under names of its own. */
+/** Whether names are compared. They are not when the host lists all images under names of its own. */
 function namesTell(inPlace: readonly ImageRow[], shown: ReadonlyMap<string, ListedImage>): boolean {
   const kept = inPlace.filter(image => mayBeNamed(shown.get(image.remote_id)!, image))
   return kept.length > 0 || inPlace.length < 3
 }
 
-/** How a listing differs from a record. What it does not show, or rounds, is no difference. */
+/** How a listing differs from a record. What the listing leaves out or rounds is no difference. */
 function differencesOf(
   image: ImageRow,
   listed: ListedImage,
@@ -113,7 +113,7 @@ function differencesOf(
   return differences
 }
 
-/** Whether an image is listed otherwise than it was sent because the host alters it: as it was first listed after that. */
+/** Whether an image is listed otherwise than it was sent only because the host alters it: it is still listed as it was first. */
 function isAlteredAs(image: ImageRow, listed: ListedImage, { deliveryOf: delivered }: AuditRecords): boolean {
   const delivery = delivered(image)
   if (!isAltering(delivery) || (image.listed !== null && image.listed !== printed(listed))) return false
@@ -126,10 +126,10 @@ function printed({ size, width, height }: ListedImage): string {
   return `${size} ${width} ${height}`
 }
 
-/** Files without pixels or with several pictures: hosts differ in the dimensions that they read (§4.1). */
+/** Types without pixels or with several pictures in a file. Hosts differ in which dimensions they read (§4.1). */
 const NO_FIXED_DIMENSIONS: ReadonlySet<string> = new Set(['image/svg+xml', 'image/tiff', 'image/x-icon'])
 
-/** Whether a file needs an image of the same name and bytes in the same album. Else this one may be kept there on purpose. */
+/** Whether a file needs another image of the same name and bytes in this album. If not, this one may be there on purpose. */
 function isTwin(image: ImageRow, inPlace: readonly ImageRow[], { isNeeded }: AuditRecords): boolean {
   if (image.proof === 'none' || isNeeded(image)) return false
   return inPlace.some(
@@ -149,13 +149,13 @@ function moved(image: ImageRow, listed: ListedImage, records: AuditRecords): Fin
   return { kind: 'changed', remote_id: image.remote_id, album, name: image.name, detail }
 }
 
-/** When an audit began: milliseconds since 1970, and the row of the image that was newest then. */
+/** When an audit began, and the row of the image that was newest then. */
 export interface AuditStart {
   at: number
   newest: number
 }
 
-/** With this start, an audit compares all recorded images, however new they are. */
+/** The start of an audit that compares all recorded images, however new they are. */
 export const NOW: AuditStart = { at: Number.POSITIVE_INFINITY, newest: Number.POSITIVE_INFINITY }
 
 /** The records that an album is compared with, as they are at this moment. */
@@ -166,10 +166,10 @@ export function recordsOf(
   now: Millis,
 ) {
   const { audit, deleted, images, journal, files } = synced
-  // A clock may have been ahead. Of a date in the future, the row's number says whether it is older than the audit.
+  // Where a clock was ahead, `recorded_at` lies in the future. Then the row's number says whether it is older than the audit.
   const isOlder = ({ id, recorded_at }: ImageRow) =>
     recorded_at <= began || (recorded_at > now && id <= newest)
-  // An upload without an album may have arrived in any album (§4.1).
+  // An upload that names no album may have arrived in any album (§4.1).
   const uploads = journal.openUploads().filter(intent => intent.album === album || intent.album === null)
   return {
     /** The row of the album; null is the root. */
@@ -193,7 +193,7 @@ export function recordsOf(
   }
 }
 
-/** Whether albumd deleted this image and the host still holds it, and not a later one of the same id. */
+/** Whether albumd deleted this image and the host still lists it. A later image may have the same id. */
 export function isLeftOver({ deleted }: Synced, { id, time }: ListedImage): boolean {
   const at = deleted.at(id)
   return at !== undefined && time !== undefined && Date.parse(time) <= at

@@ -20,7 +20,7 @@ import {
 } from './audit.ts'
 import { compareAlbum, isLeftOver, NOW, recordsOf } from './audit-album.ts'
 
-/** `repaired`: settled findings. `withheld`: images that are too many to delete without asking a person. */
+/** `repaired`: the findings that are settled. `withheld`: how many images are too many to delete without asking a person. */
 export interface Repairs {
   repaired: Finding[]
   withheld: number
@@ -28,7 +28,7 @@ export interface Repairs {
   stopped: HostFailure | null
 }
 
-/** Notes that the images of `gone` findings are lost, after another walk. The next pass uploads them. */
+/** Walks again, and records that the images of `gone` findings are lost. The next pass uploads their pictures. */
 export async function repairGone(context: AuditContext, { stop, cut }: Interruption): Promise<Repairs> {
   const { synced } = context
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
@@ -42,7 +42,7 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
     if (look.kind === 'unknown') continue
     const missing = await notDelivered(context, look.missing, cut)
     if (missing.length > 0 && !listed) {
-      // The image may be in an album that no record names: the host once denied an album, and albumd made a second one.
+      // The image may be in an album without a record: the host once denied an album, and albumd created a second one.
       const everywhere = lookOf(await walkEverything(context.host, cut))
       if (everywhere.kind === 'failed') return { ...repairs, stopped: everywhere.failure }
       if (everywhere.kind === 'unknown') return repairs
@@ -55,7 +55,7 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
       missing.filter(image => unsureFor(context, image) > 0).map(({ remote_id }) => remote_id),
     )
     await synced.commit(tx => {
-      // A person may have put another image in its place, so the next upload looks at the album again.
+      // A person may have put another image in place of the lost one, so the next upload looks at the album again.
       tx.contents.forgetAlbum(album)
       for (const finding of ofAlbum) {
         if (unsure.has(finding.remote_id)) continue
@@ -70,10 +70,10 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
   return repairs
 }
 
-/** How often an album is looked at, at most, until two looks in a row are complete. */
+/** How often an album is walked at most until two walks in a row are complete. */
 const LOOKS = 4
 
-/** The recorded images that two complete looks in a row did not show. One of a host's machines may not know an image yet. */
+/** The recorded images that two complete walks in a row did not show: one of a host's machines may not know an image yet. */
 async function lookForMissing(
   context: AuditContext,
   album: number | null,
@@ -92,7 +92,7 @@ async function lookForMissing(
   return listingChanges
 }
 
-/** Deletes the images of `twice` findings that are albumd's own, after another walk; none where they are more than `most`. */
+/** Walks again, and deletes albumd's own images of `twice` findings. Deletes none when there are more than `most`. */
 export async function deleteTwice(
   context: AuditContext,
   most: number,
@@ -128,7 +128,7 @@ async function deleteOne(
   mayGo: () => boolean,
 ): Promise<HostFailure | 'kept' | null> {
   const { synced } = context
-  // A host may give a deleted image's id to a new one, which may come from an upload in doubt.
+  // A host may give the id of a deleted image to a new one, perhaps to that of an upload in doubt.
   if (stop.aborted || !mayGo() || synced.journal.openUploads().length > 0) return 'kept'
   const compared = compareAlbum(listed, recordsOf(synced, finding.album, NOW, context.clock.wall()))
   const still = compared.findings.some(
@@ -141,7 +141,7 @@ async function deleteOne(
   return null
 }
 
-/** A record names its id, or albumd deleted it before. `shown`: as it is listed now. */
+/** Whether the image is albumd's: a record names its id, or albumd deleted it before. `shown`: how it is listed now. */
 export function isOurs(synced: Synced, remote_id: string, shown?: ListedImage): boolean {
   if (synced.images.byRemoteId(remote_id) !== undefined) return true
   return shown ? isLeftOver(synced, shown) : synced.deleted.at(remote_id) !== undefined
@@ -161,7 +161,7 @@ function deleteImage(
   const deletion: Deletion = {
     target: { image: remote_id },
     intend: tx => void (isOpened && tx.journal.openImageDeletion(image.id, clock.wall())),
-    // An image that albumd has deleted before has no record, so there is no question to ask.
+    // Without a record, the image was deleted by albumd before, and nothing can need it.
     whyNot: () => (mayGo() ? (image ? whyImageStays(context, image, null) : null) : because('paused')),
     done(tx) {
       if (image) deleted(tx, image, clock.wall())

@@ -19,33 +19,33 @@ import type { Interruption } from '../pass-request.ts'
 import { askFormatsAgain } from '../uploads/index.ts'
 import { type AlbumComparison, type AuditStart, compareAlbum, isLeftOver, recordsOf } from './audit-album.ts'
 
-/** An audit also asks how old records are. */
+/** What an audit works with. It asks how old records are. */
 export interface AuditContext extends AlbumPort, DeliveryPort {
   ages: FileAges
 }
 
 export interface AuditRun extends AuditContext {
-  /** Milliseconds from the start of one request to the start of the next, so that other work gets its share of the rate. */
+  /** The least milliseconds between the starts of two requests, so that other work gets its share of the rate. */
   gapMs: number
   /** Called before each album is looked at. */
   progress: (done: number, albums: number) => void
 }
 
 export interface AuditReport {
-  /** Those of an earlier run that this one continued count too. */
+  /** How many albums were compared, also by the earlier run that this one continued. */
   albums: number
   /** The albums that could not be compared, by their paths. */
   skipped: { album: string; reason: Reason }[]
   /** Whether all albums were looked at. When it is false, the next run continues with the rest. */
   finished: boolean
-  /** The host's failure that ended the run early, or null. */
+  /** The failure of the host that ended the run early, or null. */
   stopped: HostFailure | null
 }
 
 /** An audit that began longer ago than this is not continued. A new audit begins instead. */
 const STALE_MS = 7 * DAY_MS
 
-/** Walks every album that holds recorded images, is albumd's, or lies at or below a mirror's. Nothing may upload meanwhile. */
+/** Walks each album that holds recorded images, is albumd's, or is or lies below a mirror's. Nothing may upload meanwhile. */
 export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Promise<AuditReport> {
   const { synced, clock } = run
   const began = await begin(run, cut)
@@ -59,13 +59,13 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
     finished: false,
     stopped: null,
   }
-  /** The host's ids of images that their own album does not list, also of those that are only listed late. */
+  /** The ids of images that their own album did not list, even when it lists them by now. */
   const lacked = new Set<string>()
   for (const album of open) {
     run.progress(report.albums + report.skipped.length, albums.length)
     if (stop.aborted) return report
     let look = await lookAtAlbum({ ...run, host }, album, cut)
-    // Outside the mirrors' albums, unrecorded albums are another person's business.
+    // Outside the mirrors' albums, unrecorded albums are another person's business, and not looked into.
     const others =
       look.kind === 'whole' && below.has(album)
         ? await foreignAlbums({ ...run, host }, album, look.albums, cut)
@@ -104,7 +104,7 @@ async function begin(context: AuditContext, signal: AbortSignal): Promise<AuditS
   const now = clock.wall()
   if (meta.get('audit_stopped')) await commit(tx => tx.meta.clear('audit_stopped'))
   const before = meta.get('audit_began') ?? Number.NaN
-  // After the clock was set back, the recorded start may lie in the future. Then a new audit begins.
+  // A recorded start in the future means that the clock was set back. A new audit begins then.
   if (before <= now && now - before < STALE_MS) return { at: before, newest: meta.get('audit_newest') ?? 0 }
   await learnAgain(context, signal)
   const newest = images.latest()?.id ?? 0
@@ -129,7 +129,7 @@ function finish(tx: Tx, albums: readonly (number | null)[], now: number): void {
   gapEnded(tx, now)
 }
 
-/** Asks for a listing at most once in `gapMs`. The gate alone would let an audit use the whole rate. */
+/** The host, which gets a request for a listing at most once in `gapMs`. The gate alone would let an audit use the whole rate. */
 function sparing({ host, clock, gapMs }: AuditRun): ImageHost {
   let next = Number.NEGATIVE_INFINITY
   return hostWith(host, {
@@ -142,7 +142,7 @@ function sparing({ host, clock, gapMs }: AuditRun): ImageHost {
   })
 }
 
-/** Those that the host does not deliver. Only young images are fetched, because a host may list them late. */
+/** The images that the host does not deliver. Only young ones are fetched, because only those may be listed late. */
 export async function notDelivered(
   context: AuditContext,
   images: readonly ImageRow[],
@@ -157,7 +157,7 @@ export async function notDelivered(
   return gone
 }
 
-/** For how many milliseconds more a host may be late to list an image. 0: the host lists the image if it has the image. */
+/** For how many milliseconds the host may still be late to list an image. 0: the host has no image that it does not list. */
 function youngFor(
   { ages, clock, credentialLifetimeMs }: Omit<AuditContext, 'synced'>,
   { recorded_at }: ImageRow,
@@ -165,7 +165,7 @@ function youngFor(
   return Math.max(0, credentialLifetimeMs - ages.since(recorded_at * 1000, clock))
 }
 
-/** For how much longer nobody can tell whether an unlisted image is gone: it is young, and has no address to ask. */
+/** For how many milliseconds nobody can tell whether an unlisted image is gone: it is young and has no address to fetch. */
 export function unsureFor(context: Omit<AuditContext, 'synced'>, image: ImageRow): number {
   return image.cdn_url === null ? youngFor(context, image) : 0
 }
@@ -183,7 +183,7 @@ function record(tx: Tx, album: number | null, compared: AlbumComparison, lacked:
   }
   for (const finding of compared.elsewhere) recordMoved(finding)
 
-  /** Records that an album lists an image whose record names another album. Where both list it, nothing is recorded. */
+  /** Records that an album lists an image that is recorded in another one. Records nothing where both list it. */
   function recordMoved(finding: Finding): void {
     const home = images.byRemoteId(finding.remote_id)!.album
     if (audit.isDone(home) && !lacked.has(finding.remote_id) && !audit.has('gone', finding.remote_id)) return
@@ -192,14 +192,14 @@ function record(tx: Tx, album: number | null, compared: AlbumComparison, lacked:
   }
 }
 
-/** What the host shows of an album. unknown: it proves nothing. failed: the host can't be asked about others either. */
+/** What the host shows of an album. unknown: nothing is proved. failed: the host can't be asked about other albums either. */
 export type AlbumLook =
-  /** atOnce: the first walk was complete. So no incomplete walk lies between the previous look and this look. */
+  /** `atOnce`: the first walk was complete, so no incomplete walk lies between the look before and this one. */
   | { kind: 'whole'; images: Walk['images']; albums: Walk['albums']; atOnce: boolean }
   | { kind: 'unknown'; reason: Reason }
   | { kind: 'failed'; failure: HostFailure }
 
-/** Walks an album. Null: the root, and all albums while the default album is not known. One that is gone is empty. */
+/** Walks an album. Null: the root, or all albums while the default album is not known. An album that is gone is empty. */
 export async function lookAtAlbum(
   context: AuditContext,
   album: number | null,
@@ -216,8 +216,8 @@ export async function lookAtAlbum(
   return walk.ok && look.kind === 'unknown' ? shown : look
 }
 
-/** The images that are listed in the root, and those that are recorded there, wherever they are listed: for an account whose
- * default album (§4.1) is not known. */
+/** For an account whose default album (§4.1) is not known: the images that the root lists, and those recorded there, wherever
+ * they are listed. */
 async function lookEverywhere({ synced, host }: HostPort, signal: AbortSignal): Promise<AlbumLook> {
   const recorded = synced.images.inAlbum(null)
   const look = lookOf(await walkEverything(host, signal), recorded)
@@ -227,7 +227,7 @@ async function lookEverywhere({ synced, host }: HostPort, signal: AbortSignal): 
   return { ...look, images }
 }
 
-/** What walks of an album show: `whole` too when all `recorded` images are listed, whatever the host counts. */
+/** What walks of an album show. It is `whole` too when all `recorded` images are listed, whatever the host counts. */
 export function lookOf(walk: Outcome<WholeWalk>, recorded: readonly ImageRow[] | null = null): AlbumLook {
   if (!walk.ok) {
     const { failure } = walk
@@ -246,7 +246,7 @@ export const listingChanges = {
   reason: because('listing_changed'),
 } as const
 
-/** An album is gone when its parent does not list it, or is gone too. */
+/** Looks whether an album is gone: its parent does not list it, or is gone too. */
 async function lookForAlbum(
   context: AuditContext,
   { remote_id, parent, made_at }: AlbumRow,
@@ -254,7 +254,7 @@ async function lookForAlbum(
 ): Promise<AlbumLook> {
   const { synced, host, clock, contents, credentialLifetimeMs } = context
   const unknown = { kind: 'unknown', reason: because('listed_not_known') } as const
-  // A host may be late to list an album that was created a moment ago.
+  // The host may be late to list an album that was created a moment ago.
   if (made_at !== null && clock.monotonic() - made_at < mayArriveFor(credentialLifetimeMs)) return unknown
   const above = parent === null ? null : synced.albums.byId(parent)!
   const walk = await walkWhole(host, above?.remote_id ?? null, signal)
@@ -263,7 +263,7 @@ async function lookForAlbum(
   if (look.kind !== 'whole') return look
   const listed = walk.ok && walk.value.albums.some(({ id }) => id === remote_id)
   if (listed) return unknown
-  // The next upload asks too.
+  // The next upload asks again whether the album is listed.
   contents.listed.delete(remote_id)
   return { ...look, images: [], albums: [] }
 }
@@ -282,8 +282,8 @@ export function albumsBelowMirrors(synced: Synced): Set<number | null> {
   return found
 }
 
-/** The images of unrecorded albums in an album, and below. Such an album is another person's, or its folder was renamed
- * while the state was lost. `listed`: what the walk of `album` has shown. */
+/** The images of unrecorded albums in an album and below it. Such an album is another person's, or its folder was renamed while
+ * the state was lost. `listed`: the albums that the walk of `album` has shown. */
 export async function foreignAlbums(
   { synced, host }: HostPort,
   album: number | null,
@@ -295,7 +295,7 @@ export async function foreignAlbums(
   for (const top of listed) {
     if (top.parent !== parent || synced.albums.byRemoteId(top.id)) continue
     const walk = await walkEverything(host, signal, top.id)
-    // The album is gone, or the host does not show it.
+    // The album is gone or not shown, so it is skipped.
     if (!walk.ok && (isOfThisOne(walk.failure) || walk.failure.remedy === 'gone')) continue
     if (!walk.ok) return walk
     const paths = new Map([[top.id, top.name]])
@@ -315,7 +315,7 @@ export async function foreignAlbums(
   return { ok: true, value: findings }
 }
 
-/** Whether albumd has neither recorded nor deleted the image, and none of the uploads in doubt may have sent it. */
+/** Whether albumd has neither recorded nor deleted the image, and no upload in doubt may have sent it. */
 function isForeign(synced: Synced, uploads: readonly OpenUpload[], image: ListedImage): boolean {
   const isKnown = synced.images.byRemoteId(image.id) !== undefined || isLeftOver(synced, image)
   return !isKnown && !uploads.some(intent => mayHaveSent(synced, intent, image))

@@ -12,9 +12,9 @@ import { deleteImages } from './delete-images.ts'
 import { doubtAbout, weighDeletions, whyNoDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
 
-/** Deletes the images whose grace is over. First everything is scanned again, because a picture may have moved into a folder
- * that was looked at before, and it is uploaded before its old image goes. What only the second scan found missing waits for
- * the next pass. The task `retry` deletes only what the host has refused to delete before. */
+/** Deletes the images whose grace is over. Scans everything again first: a picture may have moved into a folder that was looked
+ * at before, and is then uploaded before its old image is deleted. Pictures that only this scan missed wait for the next pass.
+ * The task `retry` deletes only images whose deletion the host has refused before. */
 export async function deleteDueImages(
   context: EngineContext,
   pass: Pass,
@@ -30,11 +30,11 @@ export async function deleteDueImages(
     pass.began,
   )
   if (due === null || due > context.running() || interruption.makeWay?.aborted) return
-  // Everything is scanned a second time only when something may be deleted by then.
+  // The second scan is made only when something may be deleted after it.
   const doubt = whyNoDeletions(context, mirrors)
   if (doubt !== null && !endsByItself(doubt)) return
-  // When the plan refused a deletion, the pass asked for no other one of those that waited then. A later refusal may be an
-  // answer to a retry, so what was missed since the first one may never have been asked for.
+  // When the plan refused a deletion, the pass asked for no other. A later refusal may be an answer to a retry. So deletions that
+  // were due since the first refusal may never have been asked for.
   const refusal = synced.account
     .blocks()
     .find(({ endpoint, code }) => endpoint === 'delete' && remedyOfCode(code) === 'plan')
@@ -58,7 +58,7 @@ export async function deleteDueImages(
   }
 }
 
-/** The mirror was set to keep images meanwhile, so those that waited for their deletion stay for good. */
+/** The mirror keeps images by now, so the images that waited for their deletion stay for good. */
 async function keepAll({ synced, clock }: EngineContext, { row }: ScannedMirror): Promise<void> {
   const images = synced.escrow.ofMirror(row.id).map(({ image }) => image)
   if (images.length > 0) await synced.commit(tx => kept(tx, images, clock.wall()))

@@ -16,7 +16,7 @@ import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send
 
 type DeletionContext = Pick<EngineContext, 'clock' | 'claims' | 'running' | 'emit'> & DeliveryPort
 
-/** What decides about the deletions of one mirror. `known`: what may go, and was in escrow before the second scan. */
+/** What decides about the deletions of a mirror. `known`: images that may be deleted, in escrow before the second scan. */
 export interface DeletionRun {
   mirror: { id: number; folder: string }
   disk: DiskCheck
@@ -25,18 +25,18 @@ export interface DeletionRun {
   began: Millis
 }
 
-/** What walks of albums have shown in one round of deletions, by the host's ids. Null is the root. */
+/** What walks of albums have shown in this round of deletions, by the host's ids. Null is the root. */
 type Walks = Map<string | null, Awaited<ReturnType<typeof walkWhole>>>
 
-/** When an image stays for one of these reasons, it is taken out of escrow, because something needs it. */
+/** The reasons for which an image leaves escrow, because something needs it. */
 const NEEDED: ReadonlySet<ReasonCode> = new Set(['in_use', 'kept_for_good', 'perhaps_anothers'])
 
-/** Whether an image that stays for this reason is not to be deleted at all, rather than tried again. */
+/** Whether an image that stays for this reason leaves escrow, and its deletion is not tried again. */
 export function endsDeletion(why: Reason): boolean {
   return NEEDED.has(codeOf(why))
 }
 
-/** A deletion that the host refused is tried again after so many milliseconds of running time. */
+/** For how many milliseconds of running time a deletion waits that the host has refused. */
 const POSTPONED_MS = HOUR_MS
 
 /** Deletes the images of a mirror whose grace is over, one by one. Returns the host's failure that ended it early, or null. */
@@ -72,7 +72,7 @@ export async function deleteImages(
   return null
 }
 
-/** Whether its grace is over, the pass means it, and it was in escrow before everything was scanned again. */
+/** Whether the image's grace is over, the pass means it, and it was in escrow before the second scan. */
 function isDue(
   { running }: Pick<EngineContext, 'running'>,
   { known, began }: Pick<DeletionRun, 'known' | 'began'>,
@@ -99,12 +99,12 @@ async function whyStays(
   const notProved =
     (await whyUnproved(context, entry, image, signal)) ??
     (await whyAnothers(context, entry, image, walks, signal))
-  // Fetching and comparing the bytes may have taken a while, so the questions are asked again.
+  // Fetching and comparing the bytes takes a while, so the questions are asked again.
   return notProved ?? (image.proof === 'none' ? whyImageStays(context, image, disk) : null)
 }
 
-/** Why an image may belong to another person, or null. Where `promises_broken`, the host may have answered an upload with
- * another person's image of equal bytes, which is not listed in the album of the upload. */
+/** Why an image may be another person's, or null. Where `promises_broken` is set, the host may have answered an upload with
+ * another person's image of equal bytes, which the upload's album does not list. */
 async function whyAnothers(
   { synced, host, running }: DeletionContext,
   { state }: EscrowRow,
@@ -121,7 +121,7 @@ async function whyAnothers(
   return because('not_in_its_album')
 }
 
-/** What a walk of the image's album shows, once in a round of deletions. */
+/** A walk of the image's album, made once in a round of deletions. */
 async function walkOf(
   { synced, host }: Pick<DeletionContext, 'synced' | 'host'>,
   image: ImageRow,
@@ -134,15 +134,15 @@ async function walkOf(
   return walk
 }
 
-/** Compares the bytes of linked images before `image` is deleted. An example: the picture of `image` has moved. Its new file
- * may be linked, by its name alone, to an image with other bytes. Then `image` is still needed. */
+/** Compares the bytes of linked images before `image` is deleted. Its picture may have moved, and the new file be linked by name
+ * alone to an image with other bytes. Then `image` is still needed. */
 async function verifyMoves(context: DeletionContext, image: ImageRow, signal: AbortSignal): Promise<void> {
   const { files, images } = context.synced
   for (const { image: linked } of files.linkedTo(image))
     if (linked !== null && linked !== image.id) await verifyLink(context, images.byId(linked)!, signal)
 }
 
-/** Why an image that was only linked may not go, or null. Its bytes are compared; where they can't be, a person approves. */
+/** Why an image that was only linked may not be deleted, or null. Where its bytes can't be compared, a person must approve. */
 async function whyUnproved(
   context: DeletionContext,
   { state }: EscrowRow,
@@ -158,7 +158,7 @@ async function whyUnproved(
   return because('bytes_not_compared', { why: compared.why })
 }
 
-/** Returns the host's refusal, or null when the image is gone. */
+/** Deletes an image. Returns the host's refusal, or null when the image is gone. */
 function deleteImage(
   context: DeletionContext,
   { disk }: DeletionRun,
@@ -185,7 +185,7 @@ function deleteImage(
       countDeletion(tx, entry, running())
       deleted(tx, image, clock.wall())
     },
-    // An intent of an earlier request stays open, because the host may have carried out this earlier request.
+    // The intent of an earlier request stays open, because the host may have carried that request out.
     notDone: tx => before ?? tx.journal.forgetImage(image.id),
   }
   return sendDelete(context, deletion, signal)

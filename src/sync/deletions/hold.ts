@@ -15,21 +15,21 @@ export interface HoldPolicy {
   hold_min: number
 }
 
-/** The window: the deletions of so much running time count together, so many small ones weigh as much as a large one. */
+/** The window: deletions within so much running time count together, so many small ones weigh as much as a large one. */
 const WINDOW_MS = DAY_MS
 
-/** So many are few in a mirror of any size. */
+/** So many deletions are few in a mirror of any size. */
 const FEW = 3
-/** Up to this fraction of a mirror is few, and at most so many. */
+/** Up to this fraction of a mirror, deletions are few, but at most MOST_FEW. */
 const FEW_SHARE = 0.05
 const MOST_FEW = 20
 /** More than this fraction of a mirror is too many. */
 const HALF = 0.5
 
-/** few: the images go after their grace. many: they wait longer. too_many: they wait for a person. */
+/** few: images are deleted after their grace. many: they wait longer. too_many: they wait for a person. */
 export type HowMany = 'few' | 'many' | 'too_many'
 
-/** How many the deletions are that wait, together with those of the window. */
+/** Whether the deletions that wait, together with those of the window, are few, many or too many. */
 export function howMany(
   { pending, deleted, in_use }: Omit<EscrowWeight, 'edited'>,
   { hold_above, hold_min }: HoldPolicy,
@@ -41,8 +41,8 @@ export function howMany(
   return all <= FEW || (all <= MOST_FEW && share <= FEW_SHARE) ? 'few' : 'many'
 }
 
-/** Weighs what waits to be deleted in each mirror: many wait longer, too many wait for a person. Nobody can tell which of them
- * are intended, so all of them do. Called as soon as a scan has found them, so that people are told at once. */
+/** Weighs the deletions that wait in each mirror. Many wait longer, and too many wait for a person. All of them do, because
+ * nobody can tell which are intended. Called as soon as a scan has found them, so that people are told at once. */
 export async function weighDeletions(
   context: EngineContext,
   { task, began }: { task: PassTask; began: Millis },
@@ -63,7 +63,7 @@ async function weigh(context: EngineContext, began: Millis, of: Weighed): Promis
   const window = { mirror, since: moment.running - WINDOW_MS }
   if (escrow.anyToRelease(mirror)) await commit(tx => released(tx, mirror, moment))
   const { pending, deleted } = escrow.toDelete(window)
-  // All files of the mirror are counted only when so many images wait.
+  // The files of the mirror are counted only when many images wait, because that takes long.
   if (pending + deleted <= Math.min(FEW, hold.hold_min) || !escrow.anyToHold(mirror)) return
   const weight = escrow.weight(window)
   const many = howMany(weight, hold)
@@ -75,7 +75,7 @@ async function weigh(context: EngineContext, began: Millis, of: Weighed): Promis
     emit({ event: 'deletions_held', mirror: of.policy.folder, images: weight.pending, pictures })
 }
 
-/** Has all that wait in a mirror wait as many. A command that ends waits by the clock, from its beginning on. */
+/** Makes all deletions of a mirror wait as many. Those of a command that ends wait by the clock, from its beginning on. */
 async function delay(
   context: EngineContext,
   began: Millis,
@@ -93,7 +93,7 @@ async function delay(
   const wait = { mirror, until, due_at: running + graceMany, by_clock, why, why_at: now } as const
   const isFirst = escrow.many(mirror).deletions === 0
   const images = await commit(tx => delayed(tx, wait, isNews(weight, hold)))
-  // What follows them is told by the counts, because a trickle would fill the log.
+  // An event tells only of the first ones. Counts tell of later ones, because a trickle of events would fill the log.
   if (isFirst)
     emit({
       event: 'deletions_many',
@@ -104,7 +104,7 @@ async function delay(
     })
 }
 
-/** Whether the pictures that are gone are many without those that were edited. */
+/** Whether the pictures that are gone are many, without those that were edited. */
 function isNews({ pending, deleted, edited, in_use }: EscrowWeight, policy: HoldPolicy): boolean {
   const gone = pending + deleted - edited
   return gone > 0 && howMany({ pending: gone, deleted: 0, in_use }, policy) !== 'few'
@@ -115,7 +115,7 @@ export function forgetOldDeletions({ escrow }: Tx, running: number): void {
   escrow.prune(running - WINDOW_MS)
 }
 
-/** Why nothing may be deleted now, or null: this machine's claim on its albums is not sure, or a root is in doubt. */
+/** Why nothing may be deleted now: this machine's claim on its albums is not sure, or a root is in doubt. Null: it may. */
 export function whyNoDeletions(
   { synced, claims }: Pick<EngineContext, 'synced' | 'claims'>,
   policies: readonly { folder: string }[],
@@ -123,7 +123,7 @@ export function whyNoDeletions(
   return claims.doubt() ?? doubtAbout(synced, policies)
 }
 
-/** Why nothing may be deleted now, or null: a picture of another mirror may have moved below a root that is in doubt. */
+/** Why nothing may be deleted now: a root is in doubt, and a picture of another mirror may have moved below it. Null: none is. */
 export function doubtAbout({ mirrors }: Synced, policies: readonly { folder: string }[]): Reason | null {
   for (const { folder } of policies) {
     const guard = mirrors.of(folder)?.guard

@@ -7,7 +7,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { isMount, isSameRoot, lookAt, type ScannedMirror, whetherThere } from '../scan/index.ts'
 import { fileAt, foldersAbove, fullPath, pathOf } from '../tree-path.ts'
 
-/** Looks at the disk once more just before a deletion, which can't be undone, anew for each question. */
+/** Looks at the disk once more, anew for each question, just before a deletion, which can't be undone. */
 export class LastCheck {
   readonly #disk: Disk
   readonly #synced: Synced
@@ -25,13 +25,13 @@ export class LastCheck {
   #doubtOf({ policy, identity, row, mounts }: ScannedMirror): Reason | null {
     if (row.guard !== null) return row.guard
     const lost = mounts.find(path => !isMount(this.#disk, policy.folder, path))
-    // The root is checked after the mounts, which were perhaps looked for below the wrong one.
+    // The root is checked last. If it is another one, the mounts were looked for below the wrong root.
     if (!isSameRoot(this.#disk, policy.folder, identity))
       return because('root_replaced', { folder: policy.folder })
     return lost === undefined ? null : because('mount_gone', { path: lost })
   }
 
-  /** Why the root or a mount of any mirror, into which a picture may have moved, is in doubt; or null. */
+  /** Why the root or a mount of any mirror is in doubt, or null. A picture may have moved to each of them. */
   doubt(): Reason | null {
     if (this.#unseen !== null) return because('location_unseen', { path: this.#unseen })
     for (const mirror of this.#mirrors.values()) {
@@ -54,7 +54,7 @@ export class LastCheck {
     return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
   }
 
-  /** Why an image is perhaps needed by a restore that has not ended, or null: what it has not put back was not deleted. */
+  /** Why a restore that has not ended perhaps needs an image, or null. What it has not put back yet was not deleted. */
   whyRestored({ mirror, path }: EscrowRow): Reason | null {
     const root = this.#mirrors.get(mirror)?.policy.folder
     for (const folder of root === undefined ? [] : foldersAbove(path)) {
@@ -66,13 +66,13 @@ export class LastCheck {
 
   /** Why a picture is perhaps at the location of an image that no file uses, or null. */
   whyThere({ mirror, path }: EscrowRow): Reason | null {
-    // The file at this location uses a newer image. So the picture of the older image is not there any more.
+    // The file here uses a newer image, so the older image's picture is not here any more.
     const file = fileAt(this.#synced, mirror, path)
     if (file && file.state !== 'gone' && file.image !== null) return null
     return this.#isThere(this.#mirrors.get(mirror)!, path) ? because('file_there_again', { path }) : null
   }
 
-  /** Whether something is at a path, and not under another name, on a disk that ignores case. */
+  /** Whether something is at a path, under this very name: a disk that ignores case may find it under another one. */
   #isThere({ policy: { folder } }: ScannedMirror, path: string): boolean {
     const at = `${folder}/${path}`
     const there = whetherThere(this.#disk, at)
@@ -98,8 +98,8 @@ function whetherFolder(disk: Disk, path: string): boolean {
   }
 }
 
-/** Whether a path below `root` is found only because the disk ignores case. An example: `A/b.png` is found, but the root
- * lists only `a`, with the same inode. Reads every folder on the path. */
+/** Whether a path below `root` is found only because the disk ignores case: `A/b.png` is found, but the root lists only `a`, with
+ * the same inode. Reads every folder on the path. */
 export function isAnotherName(disk: Disk, root: string, path: string): boolean {
   let above = root
   try {

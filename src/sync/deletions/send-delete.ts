@@ -16,10 +16,10 @@ export interface Deletion {
   target: { image: string } | { album: string }
   /** Records the intent, before the request leaves. */
   intend(tx: Tx): void
-  /** Why the deletion must not be done, or null. Asked just before the request leaves: the gate may have held the request
-   * back for minutes, and a picture may have come back meanwhile. */
+  /** Why the deletion must not be done, or null. Asked just before the request leaves: the gate may have held it back for
+   * minutes, and a picture may have come back meanwhile. */
   whyNot(): Reason | null
-  /** Whether the host does not list the target any more, after a refusal: not every host answers §4.5's NOT_FOUND then. */
+  /** After a refusal: whether the host does not list the target any more. Not every host answers with §4.5's NOT_FOUND then. */
   isGone?(): Promise<boolean>
   /** Records that the host does not hold the target any more. */
   done(tx: Tx): void
@@ -27,8 +27,8 @@ export interface Deletion {
   notDone(tx: Tx, refusal: HostFailure): void
 }
 
-/** Sends a DELETE; nothing else does. Returns null when the host does not hold the target any more, or its refusal. When the
- * answer is lost, the host may have done it, so the intent stays open, and it is repeated. */
+/** Sends a DELETE. No other function does. Returns the host's refusal, or null when the host does not hold the target any more.
+ * When the answer is lost, the intent stays open, and the request is repeated. */
 export async function sendDelete(
   { synced, host, claims }: Pick<EngineContext, 'synced' | 'host' | 'claims'>,
   { target, intend, whyNot, isGone, done, notDone }: Deletion,
@@ -48,7 +48,7 @@ export async function sendDelete(
   return refusal
 }
 
-/** Asks whether key and plan allow deletions (§4.6), for the doctor. `id`: one that no image has. */
+/** For the doctor: asks whether key and plan allow deletions (§4.6). `id`: an id that no image has. */
 export function askToDeleteNothing(host: ImageHost, id: string, signal: AbortSignal): Promise<Outcome<void>> {
   return host.deleteImage(id, signal)
 }
@@ -63,13 +63,13 @@ interface Asked {
   /** The files that use the image, or used it before they went missing. */
   files: readonly FileRow[]
   entry: EscrowRow | undefined
-  /** Null for the audit's repair: it asks no disk, because it deletes no image that a file uses. */
+  /** The disk. Null for the repair by an audit, which deletes only images that no file uses. */
   disk: DiskCheck | null
 }
 
-/** Every question that is asked before an image is deleted, in this order. Each answers why the image stays, or null. */
+/** The questions that are asked, in this order, before an image is deleted. Each returns why the image stays, or null. */
 const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
-  // In an album that several machines need, an image that was found by its bytes may be the image of another machine.
+  // In an album that several machines need, an image that was found by its bytes may be another machine's.
   isPerhapsAnothers: ({ synced, claims, image: { proof, album } }) =>
     (proof === 'uploaded' && synced.meta.get('promises_broken') === null) ||
     claims.isOwn(albumName(synced, album))
@@ -77,7 +77,7 @@ const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
       : because('perhaps_anothers'),
   isKeptForGood: ({ image }) => (image.kept === 1 ? because('kept_for_good') : null),
   isInUse: ({ files }) => (files.some(({ state }) => state !== 'gone') ? because('in_use') : null),
-  // The picture may have been renamed. A file that is not uploaded yet may be this picture under its new name.
+  // The picture may have been renamed, and a file that is not uploaded yet be the picture under its new name.
   mayHaveMoved({ synced, image }) {
     const move = waitingMove(synced, image)
     return move && because(move.isRead ? 'moved_unsent' : 'may_have_moved', { path: move.told })

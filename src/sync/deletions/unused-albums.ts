@@ -18,8 +18,8 @@ const LEFT_ALONE_MS = HOUR_MS
 
 type AlbumPass = Pick<Pass, 'mirrors' | 'interruption' | 'task' | 'stopped'>
 
-/** Deletes albums that albumd created and that nothing needs, deepest first, each after two complete walks that showed
- * nothing in it: the host may be late to list another person's picture. */
+/** Deletes the albums that albumd created and that nothing needs, deepest first. Each is deleted only after two complete walks
+ * that showed nothing in it, because the host may be late to list another person's picture. */
 export async function deleteUnusedAlbums(
   context: AlbumPort,
   { mirrors, interruption, task, stopped }: AlbumPass,
@@ -29,7 +29,7 @@ export async function deleteUnusedAlbums(
   const { stop, cut } = endingForNews(interruption)
   const unused = unusedAlbumsOf(synced, mirrors)
   const ids = new Set(unused.map(({ album }) => album.id))
-  // What became of an album that was asked to be deleted is found out first (`recoverAlbumDeletions`).
+  // Albums that the host was asked to delete are left to `recoverAlbumDeletions`.
   const needed = synced.unusedAlbums
     .all()
     .filter(({ album, state }) => state !== 'deleting' && !ids.has(album))
@@ -46,8 +46,8 @@ export async function deleteUnusedAlbums(
   }
 }
 
-/** Finds out what became of deletions of albums whose answer was lost. Until then nothing is uploaded into such an album,
- * because the host may carry out the first request late. */
+/** Finds out what became of album deletions whose answers were lost. Until then nothing is uploaded into such an album, because
+ * the host may carry out the first request late. */
 export async function recoverAlbumDeletions(
   context: AlbumPort,
   { mirrors, interruption: { stop, cut }, task, stopped }: AlbumPass,
@@ -58,7 +58,7 @@ export async function recoverAlbumDeletions(
   for (const { album } of open) {
     const row = synced.albums.byId(album)
     if (stop.aborted) return
-    // The record is gone when an album above was found gone.
+    // The record is gone, because an album above was found gone.
     if (!row) continue
     if (whyNoDeletions(context, mirrors) !== null) return
     const failure = await advance(context, row, new Set(), cut)
@@ -66,7 +66,7 @@ export async function recoverAlbumDeletions(
   }
 }
 
-/** Takes an unused album a step further: one pass sees it empty, a later one deletes it. `unused`: all ids of such. */
+/** Takes an unused album a step further: one pass sees it empty, a later one deletes it. `unused`: the ids of all such. */
 async function advance(
   context: AlbumPort,
   album: AlbumRow,
@@ -80,7 +80,7 @@ async function advance(
   const age = before === undefined ? 0 : now - before.since
   if (before?.state === 'occupied' && age < LEFT_ALONE_MS) return null
   if (before?.state === 'empty' && age <= mayArriveFor(credentialLifetimeMs)) return null
-  // While an upload into the album, or into an album below it, is open, the album stays as it is.
+  // The album stays as it is while an upload into it or below it is open.
   if (isUnderWay(synced, treeOf(synced, album))) return null
   // While a request to delete the album may still arrive, it stays `deleting`, so that nothing is uploaded into it.
   const mayArrive = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
@@ -100,12 +100,12 @@ async function advance(
   else if (images.length > 0 || albums.some(({ id }) => !unused.has(id))) await is('occupied')
   else if (!complete) return null
   else if (before === undefined || before.state === 'occupied') await is('empty')
-  // Albums in this album were deleted before, and the host may be late to show it. A later pass deletes this one.
+  // The albums in it were deleted before, and the host may be late to show that. A later pass deletes this one.
   else if (albums.length === 0) return deleteEmpty(context, album, before.since, signal)
   return null
 }
 
-/** The host does not know the album: it was deleted where `deleting`. Otherwise its record is put in doubt. */
+/** The host does not know the album. When it was `deleting`, it counts as deleted. Otherwise its record is put in doubt. */
 async function recordUnknown(
   { synced, clock, contents }: AlbumPort,
   album: AlbumRow,
@@ -147,7 +147,7 @@ async function deleteEmpty(
   return null
 }
 
-/** Why an album that was seen empty is needed after all, or null. By now an image or an intent may name the album. */
+/** Why an album that was empty is needed after all, or null: an image or an intent may name it by now. */
 function whyAlbumIsNeeded(synced: Synced, album: AlbumRow): Reason | null {
   const tree = treeOf(synced, album)
   const holds = tree.some(({ id }) => synced.images.countInAlbum(id) > 0)
@@ -161,8 +161,8 @@ interface FolderlessAlbum {
   path: string[]
 }
 
-/** Those of the albums that no folder needs, deepest first: below the album of exactly one mirror, which is in the config
- * and does not keep images, with no mirror's own album in it, and without a recorded folder. */
+/** The albums that no folder needs, deepest first. Such an album is below the album of exactly one mirror, which is in the config
+ * and does not keep images. It holds no mirror's own album, and no recorded folder belongs to it. */
 function folderlessAlbums(
   synced: Synced,
   policies: readonly MirrorPolicy[],
@@ -175,7 +175,7 @@ function folderlessAlbums(
     propagates: policies.some(policy => policy.folder === folder && policy.deletions === 'propagate'),
   }))
   const needed = new Map<number, ReadonlySet<string>>()
-  /** The paths of the albums that the mirror's folders are mirrored to. */
+  /** The paths of the albums that the mirror's folders need. */
   const neededBy = ({ id, album }: { id: number; album: string }) => {
     const paths =
       needed.get(id) ??

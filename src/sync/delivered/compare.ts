@@ -9,15 +9,15 @@ import { deliveryOf, isSame, type Like, learn } from './learned.ts'
 import { type KnownPicture, knownOf, type Looked, lookAt, opened, pictureOf } from './look.ts'
 
 /** Whether an image is a picture, by what the host delivers.
- * other: it is not, and the host keeps what differs, as another picture of the format has shown.
+ * other: it is not: another picture of the format has shown that the host keeps what differs here.
  * unknown: nothing tells, for the reason given; only name and dimensions may. */
 export type Comparison =
   | { verdict: 'equal'; cdnUrl: string }
   | { verdict: 'other' }
   | { verdict: 'unknown'; why: Reason }
 
-/** Fetches an image that may be this picture, and compares them. `cdn_url`: left out or null: as others are addressed.
- * `listedSize`: the size as the host lists it, where it does. */
+/** Fetches an image that may be this picture, and compares them. `cdn_url`: left out or null: the address is built like others.
+ * `listedSize`: the size that the host lists, if any. */
 export async function compareDelivered(
   context: DeliveryPort,
   image: { remote_id: string; name: string; cdn_url?: string | null; listedSize?: string | undefined },
@@ -34,8 +34,8 @@ export async function compareDelivered(
     await learn(synced, known.mime, looked.kind)
     return { verdict: 'equal', cdnUrl }
   }
-  // A host may shrink pictures, or deliver the same bytes everywhere, so what it keeps is read again from the last picture of
-  // the type that is an image for sure.
+  // What the host keeps of pictures is read again, from the last picture of the type that surely is an image: a host may have
+  // begun to shrink pictures, or deliver the same bytes everywhere.
   const { mime, size } = known
   const [sample] = synced.images.samples({ mime, size, besides: image.remote_id, most: 1 })
   const address = sample && addressOf(sample.remote_id, sample.name)
@@ -43,7 +43,7 @@ export async function compareDelivered(
   if (shown?.kind === 'unknown') return unknown(because('sample_not_read', { why: shown.why }))
   const delivery = shown?.delivery ?? deliveryOf(synced, mime)
   if (delivery === undefined) return unknown(because('delivery_not_shown'))
-  // Nor may what becomes of a picture be told by a smaller one, or of what is delivered in another size than is listed.
+  // A smaller picture does not show what becomes of a larger one, nor does a delivery in another size than the listed one.
   const { listedSize } = image
   const isKept = listedSize === undefined ? isAsLarge(sample, known) : sizeFits(listedSize, looked.size)
   return showsOther(looked.kind, delivery, isKept)
@@ -51,7 +51,7 @@ export async function compareDelivered(
     : unknown(because('delivery_alters'))
 }
 
-/** Whether a host that keeps the sample as it is keeps this picture so, too, however large it may be. */
+/** Whether this sample shows that the host keeps the picture as it is: the sample is at least as large. */
 function isAsLarge(sample: ImageRow | undefined, { size, width, height }: KnownPicture): boolean {
   const covers = (a: number | null, b: number | null) => a === null || b === null || a >= b
   return !!sample && sample.size >= size && covers(sample.width, width) && covers(sample.height, height)
@@ -68,13 +68,13 @@ function unknown(why: Reason): Comparison {
   return { verdict: 'unknown', why }
 }
 
-/** Whether a picture that is not delivered is another, where the host delivers so. `isKept`: as the sample is, if that is. */
+/** Whether a delivery proves another picture, where the host delivers so. `isKept`: it keeps this one, if it keeps the sample. */
 function showsOther(like: Like, delivery: Delivery, isKept: boolean): boolean {
   if (delivery === 'as sent' || delivery === 'encoded anew') return delivery === 'as sent' && isKept
   return like === 'other' || (like === 'packed' && delivery === 'without metadata')
 }
 
-/** Looks at the image of a picture, which it is for sure, and learns from it. */
+/** Compares an image with its own picture, and learns from that how the host delivers. */
 export async function learnFrom(
   context: DeliveryPort,
   known: KnownPicture,
@@ -86,10 +86,10 @@ export async function learnFrom(
   return { ...looked, delivery: await learn(context.synced, known.mime, looked.kind) }
 }
 
-/** So many pictures of a type are looked at, until one has something to take away. */
+/** How many pictures of a type are looked at before giving up, until one has something that the host could take away. */
 const SAMPLES = 3
 
-/** Reads again how the host delivers pictures of each format, from the last that are images for sure. */
+/** Learns again how the host delivers pictures of each format, from the last ones that surely are images. */
 export async function learnAgain(context: DeliveryPort, signal: AbortSignal): Promise<void> {
   const { synced } = context
   for (const { mime } of Object.values(FORMATS))
@@ -101,12 +101,12 @@ export async function learnAgain(context: DeliveryPort, signal: AbortSignal): Pr
     }
 }
 
-/** How many pictures that are others than their images show that a host encodes anew, after so many at most. */
+/** When so many of at most OTHERS_MOST pictures are not what their images deliver, the host encodes anew. */
 const OTHERS = 2
 const OTHERS_MOST = 4
 
-/** After a state loss: looks at images that have the names of other files, until one is the same. When several are looked at
- * and none is, the host encodes pictures of this type anew. */
+/** After a state loss: compares images with the files of their names, until one is the same. When several were compared and none
+ * is, the host encodes pictures of this type anew. */
 export async function learnFromOthers(
   context: DeliveryPort,
   others: readonly { image: { id: string; name?: string | undefined }; file: FileKey }[],

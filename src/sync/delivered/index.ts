@@ -1,4 +1,4 @@
-/** Is it the same picture? What the host delivers, compared with what was sent, and what that shows of the host. */
+/** Is it the same picture? Compares what the host delivers with what was sent, and learns how the host delivers. */
 export {
   type Comparison,
   compareDelivered,

@@ -10,11 +10,11 @@ import type { Delivery } from '../../synced/tables/meta.ts'
 import type { DeliveryPort } from '../context.ts'
 import { canBe } from '../listing/index.ts'
 
-/** How what an address delivers is like a picture. bytes: it has the same bytes. bare: the same, and it is not known to have
- * anything that a host could take away without touching its image data. */
+/** In what way a delivered picture is like the one that was sent. bytes: the same bytes. bare: the same bytes, of a picture that
+ * is not known to hold anything that a host could remove without touching the image data. */
 export type Like = 'bytes' | 'bare' | Likeness
 
-/** What a picture shows of how the host delivers others of its format, at least. */
+/** What one picture shows at least of how the host delivers others of its format. */
 const SHOWS: Readonly<Record<Like, Delivery>> = {
   bytes: 'as sent',
   bare: 'without metadata',
@@ -29,7 +29,7 @@ export function isSame(like: Like): boolean {
   return SHOWS[like] !== 'encoded anew'
 }
 
-/** How the host delivers pictures of this type; undefined: no delivery has shown it. */
+/** How the host delivers pictures of this type. Undefined: no delivery has shown it. */
 export function deliveryOf({ meta }: Pick<Synced, 'meta'>, mime: string): Delivery | undefined {
   const format = formatOfMime(mime)
   return format === null ? undefined : meta.get('delivery')?.[format]
@@ -44,13 +44,13 @@ export function isAltering(delivery: Delivery | undefined): boolean {
   return delivery !== undefined && delivery !== 'as sent'
 }
 
-/** Whether a listed image may be that of an upload in doubt. Its size tells only where the host keeps such pictures as sent. */
+/** Whether a listed image may be that of an upload in doubt. Its size counts only where the host keeps such pictures as sent. */
 export function mayHaveSent(synced: Synced, intent: OpenUpload, listed: ListedImage): boolean {
   return canBe(listed, intent, { sizes: deliveryOf(synced, intent.mime) === 'as sent' })
 }
 
-/** Learns from the delivery of a picture that is the image's for sure. Returns what this shows. A picture with nothing to take
- * away shows only that the host encodes and packs nothing anew. */
+/** Learns how the host delivers from a picture that surely is the image's. Returns what this shows. A picture with nothing to
+ * remove shows only that the host encodes and packs nothing anew. */
 export async function learn(synced: Synced, mime: string, like: Like): Promise<Delivery> {
   const before = deliveryOf(synced, mime)
   const format = formatOfMime(mime)
@@ -64,8 +64,8 @@ export async function learn(synced: Synced, mime: string, like: Like): Promise<D
   return shown
 }
 
-/** The image data to record of a picture, with its pixels where the host packs anew. Null where all bytes will tell, or nothing
- * will. `isLinked`: of an image whose bytes nobody has compared yet, for which the picture itself may be gone by then. */
+/** The image data to record of a picture; with its pixels, where the host packs anew. Null where its bytes are enough, or nothing
+ * would help. `isLinked`: nobody has compared the image's bytes yet, and the picture may be gone when somebody does. */
 export async function dataToRecord(
   { synced, pictures }: Pick<DeliveryPort, 'synced' | 'pictures'>,
   { source }: OpenPicture,

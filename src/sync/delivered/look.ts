@@ -16,13 +16,13 @@ import { deliveryOf, isSame, type Like } from './learned.ts'
 
 /** A picture as albumd knows it. */
 export interface KnownPicture extends Bytes, Pick<ImageRow, 'mime' | 'width' | 'height'> {
-  /** Its image data, as `writeData` writes them. Left out or null: not recorded. */
+  /** Its image data, as `writeData` writes them. Null or left out: not recorded. */
   data?: string | null
   /** The picture while it is open, or the files that may have its bytes. */
   at: OpenPicture | readonly FileKey[]
 }
 
-/** A picture that is open. */
+/** A picture that is open, as a known one. */
 export function knownOf(
   at: OpenPicture,
   { mime, width, height }: Pick<Picture, 'mime' | 'width' | 'height'>,
@@ -30,7 +30,7 @@ export function knownOf(
   return { hash: at.hash, size: at.look.size, mime, width, height, at }
 }
 
-/** The picture that an image was made of. */
+/** The picture from which an image was made. */
 export function pictureOf({ files }: Synced, image: ImageRow): KnownPicture {
   const { hash, size, mime, width, height, data, id } = image
   return { hash, size, mime, width, height, data, at: files.onImage(id) }
@@ -42,12 +42,12 @@ export function sentFor(intent: OpenUpload): KnownPicture {
   return { hash, size, mime, width, height, at: [intent] }
 }
 
-/** `size`: of what was delivered. */
+/** The result of a look. `size`: the size of what was delivered. */
 export type Looked = { kind: Like; size: number } | { kind: 'unknown'; why: Reason }
 
-/** How many bytes are read at most of an image that is larger than the picture. */
+/** The most bytes that are read of an image that is larger than the picture. */
 const MOST_OTHER = 64 * 2 ** 20
-/** A larger picture is told by its bytes alone, because what is compared is held in memory. */
+/** The largest picture whose image data are compared, in memory. Of a larger one only the bytes are compared. */
 const MOST_HELD = 32 * 2 ** 20
 
 /** Fetches what an address delivers, and compares it with a picture: first bytes, then image data, then pixels. */
@@ -87,7 +87,7 @@ export async function lookAt(
   }
 }
 
-/** Whether an address delivers this picture now. False proves nothing: a cache may have sent another one or a 404. */
+/** Whether an address delivers this picture now. False proves nothing: a cache may have sent another picture or a 404. */
 export async function delivers(
   context: DeliveryPort,
   cdnUrl: string,
@@ -98,7 +98,7 @@ export async function delivers(
   return kind !== 'unknown' && isSame(kind)
 }
 
-/** The first of the files that can be read; one with these bytes where `hash` is given. */
+/** Opens the first of the files that can be read. With `hash`, the first one with these bytes. */
 export async function opened(
   { synced, openPicture }: DeliveryPort,
   files: readonly FileKey[],

@@ -13,16 +13,16 @@ import { listingChanges, plainName, type Walk, walkEverything, walkWhole } from 
 /** A listed image that no record names. `album`: the row of its album; null is the root. */
 export type UnrecordedImage = ListedImage & { album: number | null }
 
-/** The unrecorded images of albums. With new or older records a picture may be on the host unrecorded, and be sent twice. So
- * before the first upload into an album its count is compared with the records, and where it differs it is walked. */
+/** The unrecorded images of albums. With new or older records a picture may be on the host unrecorded, and would be sent twice.
+ * So an album's count is compared with the records before the first upload. Where they differ, the album is walked. */
 export class AlbumContents {
-  /** For each album, the look at it, or the look that is under way. The keys are rows of albums; 0 is the root. */
+  /** The look at each album, done or under way, by the album's row. 0 is the root. */
   readonly #looks = new Map<number, Promise<Outcome<void>>>()
   /** The unrecorded images of the albums that were walked, by their names. */
   readonly #unrecorded = new Map<number, Map<string, UnrecordedImage[]>>()
-  /** By listed names, because each is compared with many. */
+  /** The forms of listed names, kept because each is compared with many. */
   readonly #forms = new Map<string, ListedForms>()
-  /** The albums, by the host's ids, that the album above has listed since the process started, or that it created. */
+  /** The albums, by the host's ids, that their parent has listed, or that albumd created, since the process started. */
   readonly listed = new Set<string>()
   #isNewEmitted = false
 
@@ -42,7 +42,7 @@ export class AlbumContents {
     return this.#unrecorded.get(album?.id ?? 0)?.get(plainName(name)) ?? []
   }
 
-  /** The unrecorded images of an album that are listed under a name which the host may have made of this one, or under none. */
+  /** The unrecorded images of an album that are listed without a name, or under one that the host may have made of this one. */
   renamed(album: Album, name: string): UnrecordedImage[] {
     const isChanged = changesOf(name)
     const formsOfName = (listed: string) => {
@@ -71,7 +71,7 @@ export class AlbumContents {
     return true
   }
 
-  /** Notes that an album was created just now. It holds nothing, so it need not be looked at. */
+  /** Notes that an album was created just now. It is empty, so it need not be looked at. */
   expectEmpty(album: AlbumRow): void {
     this.#looks.set(album.id, Promise.resolve({ ok: true, value: undefined }))
     this.#unrecorded.delete(album.id)
@@ -90,7 +90,7 @@ export class AlbumContents {
     this.#forms.clear()
   }
 
-  /** Tells once that no image was ever recorded. Of a state that was put back, the start has told. */
+  /** Tells once that no image was ever recorded. When an older copy was put back, the start has told. */
   #emitNewState({ synced, emit }: AlbumPort, album: Album, images: number): void {
     if (this.#isNewEmitted || synced.images.latest() !== undefined || synced.meta.get('restored') !== null)
       return
@@ -101,9 +101,9 @@ export class AlbumContents {
 
   async #look(context: AlbumPort, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
     const { synced, host } = context
-    // An upload without an album lands in the default album (§4.1), which may be any album while it is not known.
+    // An upload that names no album lands in the default album (§4.1). While that is not known, it may be any album.
     const everywhere = album === null && synced.meta.get('default_album') !== ''
-    // One of the unrecorded images may be a picture of a mirror, and only a walk shows their ids.
+    // An album with unrecorded images is walked: one may be a mirror's picture, and only a walk shows their ids.
     if (!everywhere && synced.contents.unrecorded(album?.id ?? null) === 0) {
       const alike = await looksAsRecorded(synced, host, album, signal)
       if (!alike.ok) return withoutList(synced, alike.failure)
@@ -135,8 +135,8 @@ export class AlbumContents {
   }
 }
 
-/** Whether the count fits, and the first and last page show no unrecorded image. The count alone is not enough: after a
- * rollback of the disk as many other images may be there. Hosts list by time, so those are on the first or last page. */
+/** Whether the count fits, and first and last page show no unrecorded image. The count alone is not enough: after an older copy
+ * was put back, as many other images may be there. Hosts list by time, so those are on the first or the last page. */
 async function looksAsRecorded(
   synced: Synced,
   host: ImageHost,
@@ -155,7 +155,7 @@ async function looksAsRecorded(
   return last.ok ? { ok: true, value: isKnown(last.value) } : last
 }
 
-/** Removes the images of albums that mirror a folder, because such an image can only be a picture of that folder. */
+/** Removes the images of albums that mirror a folder, because such an image can only be that folder's picture. */
 function withoutMirrored(synced: Synced, walk: Walk): Walk {
   const mirrored = mirroredFolders(synced).map(({ path }) =>
     path.map(name => ({ name, isChanged: changesOf(name) })),
@@ -175,18 +175,18 @@ function withoutMirrored(synced: Synced, walk: Walk): Walk {
   return { ...walk, images: walk.images.filter(({ album }) => others.has(album)) }
 }
 
-/** The name under which images are grouped. Images that are listed without a name have the name ''. */
+/** The name by which images are grouped. '' for images that are listed without a name. */
 function keyOf({ name }: ListedImage): string {
   return name === undefined ? '' : plainName(name)
 }
 
-/** A plan without listings uploads without a look, unless the records are known to be old. */
+/** A plan without listings lets uploads go without a look, unless the records are known to be old. */
 function withoutList(synced: Synced, failure: HostFailure): Outcome<void> {
   if (failure.remedy !== 'plan' || synced.meta.get('restored') !== null) return { ok: false, failure }
   return { ok: true, value: undefined }
 }
 
-/** Images that no record names, without what albumd deleted, which may be listed for a while, and what is only promised. */
+/** The listed images without a record, except those that albumd deleted and the host may still list, and promised ones. */
 export function unrecordedIn<Image extends ListedImage>(
   { images, deleted }: Synced,
   listed: readonly Image[],
@@ -196,7 +196,7 @@ export function unrecordedIn<Image extends ListedImage>(
   )
 }
 
-/** Whether the host lists images under the names that they were uploaded with, judged by those that are recorded. */
+/** Whether the host lists images under the names that they were uploaded with. The recorded images show it. */
 export function namesAreKept({ images }: Synced, listed: readonly ListedImage[]): boolean {
   return listed.every(({ id, name }) => {
     const ours = name === undefined ? undefined : images.byRemoteId(id)
@@ -204,7 +204,7 @@ export function namesAreKept({ images }: Synced, listed: readonly ListedImage[])
   })
 }
 
-/** Records the albums that hold the walk's images, and those above. Returns their rows by the host's ids; null: the root. */
+/** Records the albums that hold the walk's images, and those above them. Returns their rows by the host's ids. Null: the root. */
 export function recordAlbums(tx: Tx, walk: Walk): Map<string | null, number | null> {
   const rows = new Map<string | null, number | null>([[null, null]])
   const byId = new Map(walk.albums.map(album => [album.id, album]))

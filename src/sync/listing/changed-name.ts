@@ -1,23 +1,23 @@
 import { FORMATS, formatOfName } from '../../protocol/formats.ts'
 
-/** A name without what hosts change. `_` stands for what is no letter or digit. */
+/** A name without what hosts change in it. `_` stands for any character that is no letter or digit. */
 interface Form {
   stem: string
   /** The usual extension of the picture's format; '' when the name ends with none. */
   extension: string
 }
 
-/** The forms of a listed name: with the number at its end, and without. */
+/** The forms of a listed name: with the number at its end, and without it. */
 export type ListedForms = readonly Form[]
 
-/** A host that cuts names leaves at least so many characters. Otherwise `a` would be the beginning of many other names. */
+/** How many characters a host leaves at least when it cuts names. Otherwise `a` would be the beginning of many names. */
 const CUT_LEAST = 32
 
 const ESCAPED = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|(amp|lt|gt|quot|apos));/gi
 const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 const NUMBERED = /[ _]?\(\d{1,4}\)$/
 
-/** Returns a function that tells whether a host may have made a listed name of `name`: by lower case, another Unicode form,
+/** Returns a function that tells whether a host may have made a listed name from `name`: by lower case, another Unicode form,
  * HTML escapes, `_` for characters, a cut, a number such as " (1)", or another extension of the format. */
 export function changesOf(name: string): (listed: string | ListedForms) => boolean {
   const { stem, extension } = formOf(name)
@@ -32,7 +32,7 @@ export function formsOf(listed: string): ListedForms {
   return [formOf(listed), formOf(listed, true)]
 }
 
-/** Whether `made` is `stem`, or its beginning where that is long, with `_` for any of its characters. */
+/** Whether `made` is `stem`, or the beginning of a long `stem`. `_` in it stands for any character. */
 function becomes(stem: string, made: string): boolean {
   if (made.length !== stem.length && (made.length < CUT_LEAST || made.length > stem.length)) return false
   for (let at = 0; at < made.length; at++) if (made[at] !== '_' && made[at] !== stem[at]) return false

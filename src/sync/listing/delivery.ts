@@ -10,7 +10,7 @@ import type { Records, Synced } from '../../synced/synced.ts'
 /** The address of an image of this name; null when it is not known. */
 export type AddressOf = (id: string, name: string) => string | null
 
-/** Returns a function that tells addresses. It reads the records only once, for all images that it is asked about. */
+/** Returns a function that returns addresses. It reads the records once for all images. */
 export function deliveryAddresses(synced: Synced): AddressOf {
   const pattern = confirmedPattern(synced)
   const base = synced.meta.get('cdn_base')
@@ -22,14 +22,14 @@ export function belowBase(base: string, id: string): string {
   return `${base.replace(/\/+$/, '')}${DELIVERY_PATH}${encodeURIComponent(id)}`
 }
 
-/** The id of the image at a delivery address; null when nobody has shown how addresses are built. */
+/** The id of the image at a delivery address. Null: nothing has shown how addresses are built. */
 export function idIn(synced: Records, address: string): string | null {
   const base = synced.meta.get('cdn_base')
   const id = address.slice(address.lastIndexOf('/') + 1)
   return confirmedPattern(synced)?.idOf(address) ?? (base && belowBase(base, id) === address ? id : null)
 }
 
-/** Wraps a host, so that its delivery base is recorded whenever a listing names a new one. */
+/** A host that records its delivery base when a listing names a new one. */
 export function rememberingDelivery(host: ImageHost, synced: Synced): ImageHost {
   return hostWith(host, {
     async list(album, page, signal) {
@@ -45,10 +45,10 @@ export function rememberingDelivery(host: ImageHost, synced: Synced): ImageHost 
 /** How delivery addresses are built from ids. An example: `https://cdn.example/` + id + `.jpg`. */
 export type DeliveryPattern = NonNullable<ReturnType<typeof confirmedPattern>>
 
-/** Older addresses may follow a pattern that the host no longer uses. */
+/** How many addresses are looked at: older ones may follow a pattern that the host does not use any more. */
 const SAMPLE = 50
 
-/** The pattern of the addresses of acknowledged uploads, or null: none, or several. The extension may follow the id. */
+/** The pattern of the addresses of acknowledged uploads. An extension may follow the id. Null: there is none, or several. */
 export function confirmedPattern({ images }: Records) {
   let prefix: string | null = null
   const suffixes = new Map<string, string>()
@@ -62,7 +62,7 @@ export function confirmedPattern({ images }: Records) {
     suffixes.set(extension, after)
   }
   if (prefix === null) return null
-  // The longest ending is tried first, because an empty ending fits every address.
+  // The longest ending comes first, because an empty one fits every address.
   const known = [...new Set(suffixes.values())].sort((a, b) => b.length - a.length)
   const only = known.length === 1 ? known[0]! : null
   const start = prefix

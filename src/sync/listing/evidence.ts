@@ -7,8 +7,8 @@ import { changesOf } from './changed-name.ts'
 import type { DeliveryPattern } from './delivery.ts'
 import { plainName } from './walk.ts'
 
-/** What a listing shows of one open upload. exact: the image whose id the credential named. alike: exactly one image can be
- * its, and no other upload's. unclear: several images, or several uploads. nothing: no image can be its. */
+/** What a listing shows of an open upload. exact: the image whose id the credential named. alike: exactly one image can be its,
+ * and no other upload's. unclear: several images or uploads come into question. nothing: no image can be its. */
 export type Evidence<Image extends ListedImage> =
   | { kind: 'exact'; image: Image }
   | { kind: 'alike'; image: Image }
@@ -20,17 +20,17 @@ export interface Listing<Image extends ListedImage> {
   unrecorded: readonly Image[]
   /** How delivery addresses are built from ids; null when no upload has shown this. */
   pattern: DeliveryPattern | null
-  /** Whether the address that a credential names is the address where its image is delivered. */
+  /** Whether images are delivered at the addresses that their credentials named. */
   promisesKept: boolean
-  /** Whether the host alters pictures of a type, and may list the sizes of what it has made of them. */
+  /** Whether the host alters pictures of a type. It may then list their new sizes. */
   isAltered: (mime: string) => boolean
-  /** Whether an image whose listed size is not an upload's can be its all the same. */
+  /** Whether an image with another listed size can still be the upload's. */
   despiteSize: (image: Image, intent: OpenUpload) => boolean
   /** Whether images are listed under the names that they were uploaded with. */
   namesKept: boolean
 }
 
-/** Compares the open uploads into one album with the album's listing. One image is evidence of one upload at most. */
+/** Compares the open uploads into an album with its listing. One image is evidence of one upload at most. */
 export function weighEvidence<Image extends ListedImage>(
   intents: readonly OpenUpload[],
   { unrecorded, pattern, promisesKept, namesKept, isAltered, despiteSize }: Listing<Image>,
@@ -44,7 +44,7 @@ export function weighEvidence<Image extends ListedImage>(
     evidence.set(intent, { kind: 'exact', image })
     taken.add(image)
   }
-  // Whether the id of the upload's image is known. Then an image with another id can't be the upload's image.
+  // Whether the id of the upload's image is known, so that an image with another id can't be the upload's.
   const exactOnly = ({ remote_id, cdn_url }: OpenUpload) =>
     remote_id !== null || (promisesKept && cdn_url !== null && (pattern?.idOf(cdn_url) ?? null) !== null)
   const open = intents.filter(intent => !evidence.has(intent))
@@ -100,7 +100,7 @@ export interface Features extends OwnFeatures {
   size: number
 }
 
-/** Whether a listed image can be this picture. What is not shown, or `false`, rules nothing out. */
+/** Whether a listed image can be this picture. What the listing does not show, and `false`, rules nothing out. */
 export function canBe(
   listed: ListedImage,
   picture: Features,
@@ -110,7 +110,7 @@ export function canBe(
   return isSize && dimensionsFit(listed, picture) && (!names || mayBeNamed(listed, picture))
 }
 
-/** Whether an image is listed under a picture's name, or under one that a host may have made of it. */
+/** Whether an image is listed under the picture's name, or under a name that a host may have made of it. */
 export function mayBeNamed(listed: ListedImage, { name }: { name: string }): boolean {
   return isNamed(listed, { name }) || changesOf(name)(listed.name ?? '')
 }
@@ -125,7 +125,7 @@ interface Dimensions {
   height?: number | null | undefined
 }
 
-/** Whether these can be a picture's dimensions, also as EXIF turns it. Unknown ones rule nothing out. */
+/** Whether listed dimensions can be the picture's, also after EXIF turned it. Unknown dimensions rule nothing out. */
 export function dimensionsFit(listed: Dimensions, picture: OwnFeatures): boolean {
   const near = (a: number | null | undefined, b: number | null | undefined) =>
     a == null || b == null || Math.abs(a - b) <= DIMENSION_TOLERANCE
@@ -143,7 +143,7 @@ function mayBeTurned({ mime, turned }: OwnFeatures): boolean {
   return turned ?? WITH_EXIF.has(mime)
 }
 
-/** What a picture's own bytes tell. Whether EXIF turns the picture is read of JPEGs alone. */
+/** What a picture's own bytes tell. Whether EXIF turns it is read only of JPEGs. */
 export function featuresOf({ width, height, mime, turned }: Picture): OwnFeatures {
   return { width, height, mime, turned: mime === FORMATS.jpeg.mime ? turned === true : undefined }
 }
@@ -157,14 +157,14 @@ export function sizeFits(printed: string, bytes: number): boolean {
   return meanings === null || meanings.some(([least, most]) => least <= bytes && bytes <= most)
 }
 
-/** Whether a listed size is one of this number of bytes, and not perhaps that of no bytes. */
+/** Whether a listed size proves this number of bytes. A size of 0 does not. */
 export function sizeProves(printed: string | undefined, bytes: number): boolean {
   return (
     printed !== undefined && /[1-9]/.test(printed) && meaningsOf(printed) !== null && sizeFits(printed, bytes)
   )
 }
 
-/** Whether an image is only promised: a host may list images from step 1 on, and its bytes are not there yet. */
+/** Whether an image is only promised: a host may list images from step 1 on, before it has their bytes. */
 export function isPromised({ size }: ListedImage): boolean {
   const most = size === undefined ? null : mostBytes(size)
   return most !== null && most <= 1
@@ -176,14 +176,14 @@ export function mostBytes(printed: string): number | null {
   return meanings && Math.max(...meanings.map(([, most]) => most))
 }
 
-/** The least and most bytes for each meaning: §2 shows "1.2 MB", not its rounding or base. Null: not understood. */
+/** The least and the most bytes of each meaning. §2 shows "1.2 MB", and tells neither rounding nor base. Null: not understood. */
 function meaningsOf(printed: string): [least: number, most: number][] | null {
   const parts = PRINTED.exec(printed)
   if (!parts) return null
   const power = POWERS.indexOf(parts[2]![0]!.toLowerCase())
   const [whole, fraction = ''] = parts[1]!.split(/[.,]/)
   const digits = fraction.length
-  // "1,234" may be 1234 in the one country and 1.234 in the other.
+  // "1,234" may mean 1234 or 1.234, depending on the country.
   const numbers = digits === 3 ? [`${whole}.${fraction}`, `${whole}${fraction}`] : [`${whole}.${fraction}`]
   return numbers.flatMap(number =>
     [1000, 1024].map((base): [number, number] => {

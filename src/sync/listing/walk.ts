@@ -19,19 +19,19 @@ export interface Walk {
   images: (ListedImage & { album: string | null })[]
   /** Whether these are all images of the album. False: the album may hold more. */
   complete: boolean
-  /** Whether a page showed an image again: the order has changed during the walk, and others were missed. */
+  /** Whether a page showed an image again. Then the order has changed during the walk, and other images were missed. */
   repeats: boolean
 }
 
-/** Nobody has so many in one album. A listing without end would fill the memory. */
+/** The most entries of a walk. Nobody has so many in an album, and a listing without end would fill the memory. */
 const ENTRIES_MOST = 1_000_000
-/** How often an album is walked while other people change it. */
+/** How often an album is walked while others change it. */
 const TRIES = 3
-/** A host may list in no fixed order. After so many walks without a new image, none is missing. */
+/** After how many walks without a new image none is missing, although the host lists in no fixed order. */
 const QUIET_WALKS = 5
 const WALKS_MOST = 20
 
-/** Reads every page of an album; null is the root. A page with nothing new ends the walk, because `total_pages` may be wrong. */
+/** Reads every page of an album. Null is the root. Ends at a page with nothing new, because `total_pages` may be wrong. */
 export async function walkAlbum(
   host: Lister,
   album: string | null,
@@ -48,7 +48,7 @@ export async function walkAlbum(
   })
   for (let page = 1; ; page++) {
     const listed = await host.list(album, page, signal)
-    // Images were deleted during the walk, so there are fewer pages. The album is not gone.
+    // Images were deleted during the walk, so there are fewer pages. The album itself is not gone.
     if (!listed.ok && page > 1 && listed.failure.remedy === 'gone') return walked(false)
     if (!listed.ok) return listed
     const { total_pages, total_images } = listed.value.pagination
@@ -60,7 +60,7 @@ export async function walkAlbum(
     if (albums.size + images.size > most) return { ok: false, failure: withoutEnd }
     const bringsNew = albums.size + images.size > before
     if (bringsNew && page < total_pages) continue
-    // Otherwise images came or went during the walk, and others have moved from page to page.
+    // If the counts differ, images came or went during the walk, and others may have moved from page to page.
     return walked(images.size === total_images && atFirst === total_images)
   }
 }
@@ -69,7 +69,7 @@ const unclear = { remedy: 'later', endpoint: 'list', code: 'HOST_LISTING' } as c
 const withoutEnd: HostFailure = { ...unclear, message: because('listing_endless', { most: ENTRIES_MOST }) }
 export const listingChanges: HostFailure = { ...unclear, message: because('listing_changes') }
 
-/** Whether a listing shows what is recorded in this album. Some hosts list the root in place of an album that is gone. */
+/** Whether a listing shows what is recorded in this album. Some hosts list the root instead of an album that is gone. */
 export function showsItsOwn(
   { images, albums }: Records,
   { id }: AlbumRow,
@@ -81,7 +81,7 @@ export function showsItsOwn(
   )
 }
 
-/** The albums of these ids that the host does not list in `parent`. Most hosts show all albums on the first page. */
+/** Those of these albums that the host does not list in `parent`. Most hosts show all albums on the first page. */
 export async function unlistedIn(
   host: Lister,
   parent: string | null,
@@ -102,9 +102,9 @@ export async function unlistedIn(
     : { ok: false, failure: listingChanges }
 }
 
-/** What several walks have shown together. Each further one is made because the one before was not complete. */
+/** What several walks have shown together. Each walk is followed by another one while it is not complete. */
 export interface WholeWalk extends Walk {
-  /** The last walk was complete, or further walks showed nothing new although the host counts more images. */
+  /** Whether the last walk was complete, or further walks showed nothing new although the host counts more images. */
   settled: boolean
   /** Whether the first walk was complete. */
   atOnce: boolean
@@ -134,7 +134,7 @@ function isQuiet(walks: readonly Walk[]): boolean {
   return before.length > 0 && showTheSame(together(before), together(walks))
 }
 
-/** Everything that any of the walks showed, because each walk may have missed something. */
+/** All that the walks showed, because each of them may have missed something. */
 function together(walks: readonly Walk[]): Walk {
   const albums = new Map(walks.flatMap(walk => walk.albums.map(album => [album.id, album])))
   const images = new Map(walks.flatMap(walk => walk.images.map(image => [image.id, image])))
@@ -148,7 +148,7 @@ function showTheSame(one: Walk, other: Walk): boolean {
   return ids.size === others.size && [...ids].every(id => others.has(id))
 }
 
-/** Walks `top` and every album below; null is the root. More than `albumsMost` fail it. */
+/** Walks `top` and every album below it. Null is the root. Fails when there are more than `albumsMost` albums. */
 export async function walkEverything(
   host: Lister,
   signal: AbortSignal,
@@ -163,7 +163,7 @@ export async function walkEverything(
     settled: true,
     atOnce: true,
   }
-  /** A host may list an image in the albums above too. Those are walked first, so the last entry names its own album. */
+  /** A host may list an image in the albums above its own too. Those are walked first, so the last entry names its own. */
   const images = new Map<string, Walk['images'][number]>()
   const parents = [top]
   const seen = new Set(parents)
@@ -189,7 +189,7 @@ export async function walkEverything(
 
 type AlbumsByName = ReadonlyMap<string, readonly ListedAlbum[]>
 
-/** The albums that the host lists in a parent (§4.4), each walked once. By the host's ids; null is the root. */
+/** The albums that the host lists in each parent (§4.4), walked once. Parents are named by the host's ids. Null: the root. */
 export class AlbumListings {
   readonly #host: ImageHost
   readonly #walks = new Map<string | null, Promise<Outcome<AlbumsByName>>>()
@@ -198,8 +198,8 @@ export class AlbumListings {
     this.#host = host
   }
 
-  /** The albums of this name; else those whose names differ in Unicode form and blanks around; else those whose names the
-   * host may have made of this one. After a walk that failed, the next call walks again. */
+  /** The albums of this name, else those whose names differ only in Unicode form and blanks around, else those whose names the
+   * host may have made of it. After a failed walk, the next call walks again. */
   async named(
     parent: string | null,
     name: string,
@@ -220,7 +220,7 @@ export class AlbumListings {
     return [...walked.value.values()].some(twins => twins.some(album => album.id === id))
   }
 
-  /** Notes that an album was created just now. It holds nothing, so it need not be walked. */
+  /** Notes that an album was created just now. It is empty, so it need not be walked. */
   expectEmpty(album: string): void {
     this.#walks.set(album, Promise.resolve({ ok: true, value: new Map() }))
   }
@@ -245,18 +245,18 @@ export class AlbumListings {
   }
 }
 
-/** The name without what hosts may change when they list it: its Unicode form, and blanks around it. */
+/** The name without what hosts may change in a listing: its Unicode form, and blanks around it. */
 export function plainName(name: string): string {
   return name.normalize().trim()
 }
 
-/** A host may refuse an album that it lists, once for each picture. A listed album is not looked for so long. */
+/** For how long a listed album is not looked for again. A host may refuse an album that it lists, once for each picture. */
 const BELIEVED = HOUR_MS
 
-/** A refused request whose album is gone fails with the remedy `gone`. §4 names no code for it, so after a refusal the
- * parent's listing is read: another person deletes an album, and the next upload gets FORBIDDEN. */
+/** Makes a refused request fail with the remedy `gone` when its album is gone. §4 names no code for that: a person deletes an
+ * album, and the next upload gets FORBIDDEN. So after a refusal the parent's listing is read. */
 export function tellingLostAlbums(host: ImageHost, { albums }: Synced, clock: Stopwatch): ImageHost {
-  /** By the host's id: until when an album that was listed is not looked for again. */
+  /** Until when an album that was listed is not looked for again, by the host's id. */
   const listed = new Map<string, number>()
 
   async function isLost(id: string, signal: AbortSignal): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** The account's quota, its day and its limits, as far as the host's answers and the config tell. */
+/** The account's quota, its day and its limits, as host and config tell them. */
 
 export { RETRY_MS, reviewAccount, triedAgainAt } from './limits.ts'
 export { QuotaLedger } from './quota-ledger.ts'

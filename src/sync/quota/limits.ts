@@ -7,7 +7,7 @@ import type { EngineContext } from '../context.ts'
 import type { Pass } from '../pass-request.ts'
 import type { Allowance } from './quota-state.ts'
 
-/** At the start of a pass: lets requests be tried again when the host's refusal is old enough. */
+/** At the start of a pass: allows another try of what the host refused long enough ago. */
 export async function reviewAccount(context: EngineContext, pass: Pass): Promise<void> {
   const { task, stopped } = pass
   await noticePlan(context)
@@ -20,7 +20,7 @@ export async function reviewAccount(context: EngineContext, pass: Pass): Promise
   }
 }
 
-/** Asks the host with a new key, or one that it refused before: nobody else would know of it until something is asked. */
+/** Asks the host when the key is new or was refused before: nobody else asks until something is to be sent. */
 async function tryKey(
   { host }: EngineContext,
   { isKeyNew = false, interruption }: Pass,
@@ -28,17 +28,17 @@ async function tryKey(
   const isRefused = (blocks: readonly Block[]) => blocks.some(({ remedy }) => remedy === 'key')
   if (isRefused(host.blocks()) || !(isKeyNew || isRefused(host.blocks('untried')))) return null
   const page = await host.list(null, 1, interruption.cut)
-  // With a plan that lists nothing, the host accepts the key all the same.
+  // A plan without listings refuses the question, but the host has accepted the key then.
   return page.ok || page.failure.remedy === 'plan' ? null : page.failure
 }
 
-/** Unblocks endpoints whose last refusal is old enough, except uploads without quota: the upload queue asks. */
+/** Unblocks endpoints that were refused long enough ago. Not uploads without quota: the upload queue asks about those. */
 function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): void {
   const recorded = new Set(synced.account.blocks().map(({ endpoint }) => endpoint))
   for (const { endpoint, remedy, since } of host.blocks()) {
     const every = tryAgainAfterMs(remedy, allowance)
     if (every === null) continue
-    // After a change of the plan, `noticePlan` has deleted the records of blocks. Then the endpoints are tried at once.
+    // `noticePlan` deletes the records of blocks when the plan has changed. Such endpoints are tried at once.
     if (clock.monotonic() - since >= every || !recorded.has(endpoint)) host.unblock(endpoint)
   }
 }
@@ -46,16 +46,16 @@ function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): vo
 /** How often a running daemon tries again what waits for the end of an outage. */
 export const RETRY_MS = 60_000
 
-/** A format that the host refuses is asked about so often at the least, and after each audit. */
+/** How often the host is asked about a refused format at least. It is also asked after each audit. */
 const FORMAT_MOST_MS = 7 * DAY_MS
 
-/** When a running daemon tries a blocked endpoint again. In an outage its next pass tries again. */
+/** When a running daemon tries a blocked endpoint again. In an outage, its next pass does. */
 export function triedAgainAt(
   { code, since, said_at }: Omit<BlockRow, 'endpoint' | 'message'>,
   allowance: Allowance,
 ): Millis {
   const remedy = remedyOfCode(code)
-  // Each try of what the host refuses may cost quota. So it waits as long as the trouble has lasted, up to a time.
+  // Each try of what the host refuses may cost quota. So the wait is as long as the trouble has lasted, up to a limit.
   if (remedy === 'refused_by_node') {
     const most = code === FORMAT_REFUSED ? FORMAT_MOST_MS : allowance.probeEveryMs
     return said_at + Math.max(Math.min(said_at - since, most), RETRY_MS)
@@ -69,7 +69,7 @@ function tryAgainAfterMs(remedy: Remedy, { probeEveryMs }: Allowance): number | 
   return remedy === 'plan' || remedy === 'storage' ? probeEveryMs : null
 }
 
-/** When the config names another plan, forgets what the host said under the old one: quota and limits differ. What was too large for it is sent again. */
+/** When the config names another plan, forgets what the host said under the old one. What was too large is sent again. */
 async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promise<void> {
   const before = synced.meta.get('plan')
   if (before === plan) return

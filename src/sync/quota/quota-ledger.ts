@@ -5,7 +5,7 @@ import type { QuotaPort } from '../context.ts'
 import { dayOf, onlyReserveLeft, type QuotaState, readQuota } from './quota-state.ts'
 
 const LONGEST_PROMISE_MS = 25 * HOUR_MS
-/** For how long the records tell how many credentials were used. Where quota comes free bit by bit, many days begin in it. */
+/** For how long the number of used credentials is recorded. Where quota comes free bit by bit, many days begin in it. */
 const KEPT_MS = 100 * DAY_MS
 
 /** The day's quota during one run of uploads. Uploads stop only when the host says that the quota is used up. */
@@ -24,19 +24,19 @@ export class QuotaLedger {
     return readQuota(synced, allowance, clock.wall(), others)
   }
 
-  /** Whether pictures may be sent. probe: one, to ask whether the host grants credentials again. */
+  /** Whether pictures may be sent. probe: one picture, to find out whether the host grants credentials again. */
   state(): 'open' | 'probe' | 'exhausted' {
     const { exhausted } = this.read()
     if (exhausted === null) return 'open'
     return this.#context.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'
   }
 
-  /** Begins a probe: one request asks whether there is quota again. No other is under way that could answer for it. */
+  /** Begins a probe: a request that finds out whether there is quota again. No other request is under way then. */
   probe(): void {
     this.#probing = true
   }
 
-  /** How many pictures may be sent today by the limit, without what others upload with the account. */
+  /** How many more pictures the limit allows today. What others upload with the account does not count. */
   left(): number {
     const { used, exhausted } = this.read()
     return exhausted === null ? Math.max(0, this.#context.allowance.limit - used) : 0
@@ -50,12 +50,12 @@ export class QuotaLedger {
   /** Notes that the host issued a credential. */
   grant(tx: Tx): void {
     const { account, meta } = tx
-    // A person had the host asked, so the time of this grant does not tell when the host's day begins.
+    // A person had the host asked, so the time of this grant does not show when the host's day begins.
     if (this.#probing && meta.get('quota_asked')) this.#forgetRefusal(tx)
     const { began, exhausted } = this.read()
     this.granted++
     const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay(tx) : meta.get('quota_day')!
-    // Only the first grant after the probe ends the refusal. A later one may answer an older request.
+    // Only the first grant after the probe ends the refusal. A later one may be the answer to an older request.
     this.#probing = false
     if (day !== meta.get('quota_day')) meta.set('quota_day', day)
     account.useQuota(day)
@@ -68,7 +68,7 @@ export class QuotaLedger {
     this.hearRefusal(tx, failure)
   }
 
-  /** Notes that the host refused this machine, or another one of the account a moment ago. */
+  /** Notes that the host has refused this machine, or a moment ago another one of the account. */
   hearRefusal({ account, meta }: Tx, { retryAfterMs }: HostFailure): void {
     const { clock, allowance } = this.#context
     const now = Math.round(clock.wall())
@@ -80,17 +80,17 @@ export class QuotaLedger {
     meta.clear('quota_asked')
     account.exhaustQuota({
       day,
-      // When the clock was set back, the recorded time lies in the future, so the present time is recorded.
+      // A recorded time in the future comes from a clock that was set back. The present time is recorded instead.
       exhausted: Math.min(exhausted?.since ?? now, now),
       said_at: now,
-      // When the host still refuses after the time that it named, its times are not believed on the same day.
+      // When the host still refuses after the time that it named, its times are not believed again on this day.
       resumes_at: !exhausted || isAhead(before.resumes_at, now) ? promised(now, retryAfterMs) : null,
     })
-    // The clock may have leapt since the day began.
+    // The clock may have leapt since the day began, so the earlier time counts.
     account.pruneQuota(dayOf(Math.min(began, now) - KEPT_MS))
   }
 
-  /** Notes that the host grants credentials again after a refusal. Returns the name of the new day. */
+  /** Notes that the host grants credentials again after a refusal. Returns the name of the day that begins. */
   #newDay(tx: Tx): string {
     const { clock, allowance } = this.#context
     const now = Math.round(clock.wall())

@@ -3,7 +3,7 @@ import { beginningAfter, type DayBeginning, daysFrom } from '../../protocol/days
 import type { Records } from '../../synced/synced.ts'
 import type { QuotaRow } from '../../synced/tables/account.ts'
 
-/** The host is asked so much later than the time at which its day should begin, because its clock may differ. */
+/** How long after the beginning of its day the host is asked, because its clock may differ. */
 const MARGIN_MS = 3000
 
 /** What the account may send (§8), as the config says. */
@@ -13,19 +13,19 @@ export interface Allowance {
   limit: number
   /** The share of the limit kept for pictures found on the same day, from 0 to 1. 0: the oldest are sent first. */
   reserve: number
-  /** When the host's days begin. Null: nobody knows, so that a used-up quota is asked about. */
+  /** When the host's days begin. Null: nobody knows, so the host is asked when the quota is used up. */
   days: DayBeginning | null
-  /** While nobody knows when a used-up quota ends, the host is asked again after so many milliseconds. */
+  /** How often the host is asked while nobody knows when a used-up quota ends. */
   probeEveryMs: number
 }
 
-/** The other machines of the account, as far as its quota goes. */
+/** The other machines of the account, for its quota. */
 export interface OtherMachines {
-  /** How many credentials the host has issued to them today. Only machines count that told so in the last `ms` milliseconds. */
+  /** How many credentials the host has issued to them today. Only machines that told so in the last `ms` milliseconds count. */
   used(ms: number): number
-  /** Tells them that the host has just refused this machine for the quota, and in how many milliseconds there is quota again. */
+  /** Tells them that the host has just refused this machine for the quota, and in how many ms there is quota again. */
   refused(resumesInMs: number | null): void
-  /** The host grants again: what was told before concerns the day before. */
+  /** Tells them that the host grants again, so that earlier refusals concern the day before. */
   grantedAgain(): void
   /** Tells them how many credentials the host has issued to this machine today. */
   granted(today: number): void
@@ -38,9 +38,9 @@ export interface QuotaState {
   ends: Millis
   /** How many credentials the host issued on the day that began at `began`. */
   used: number
-  /** Null while there is quota. `since`: the first refusal. `ask`: when to ask next. `resumes`: null: not known. */
+  /** Null while there is quota. `since`: the first refusal. `ask`: when to ask next. `resumes`: if known, when it returns. */
   exhausted: { since: Millis; ask: Millis; resumes: Millis | null } | null
-  /** Whether `ends` follows from the config or from the time at which the quota last opened again. */
+  /** Whether the config, or the time at which the quota last opened again, tells `ends`. */
   isDayKnown: boolean
 }
 
@@ -49,11 +49,11 @@ export function onlyReserveLeft({ limit, reserve }: Allowance, { used }: { used:
   return reserve > 0 && limit - used <= limit * reserve
 }
 
-/** Refused with less than this share used: something else uses the account, or the limit is wrong. */
+/** When the host refuses before this share is used, something else uses the account, or the limit is wrong. */
 const OWN_SHARE = 0.9
 
-/** The quota now. Where the config does not say when a day begins, it has 24 hours from the time at which the quota last
- * opened again, or else from midnight UTC. By this time only estimates are made. */
+/** The quota now. Where the config does not say when days begin, a day has 24 hours, from the time at which the quota last opened
+ * again, or else from midnight UTC. This time is used only for estimates. */
 export function readQuota(
   synced: Records,
   allowance: Allowance,
@@ -69,7 +69,7 @@ export function readQuota(
   if (began !== null && row.exhausted !== null && row.said_at !== null) {
     const used = row.used + (others?.used(now - began) ?? 0)
     const { ask, resumes } = end({ ...row, exhausted: row.exhausted, said_at: row.said_at }, allowance)
-    // When the clock was set back, the recorded time to ask lies too far ahead.
+    // The clock was set back, so the recorded time to ask lies too far ahead.
     const isDue = now < row.said_at || synced.meta.get('quota_asked') !== null
     return {
       began,
@@ -86,15 +86,15 @@ export function readQuota(
   return { began: current, ends: beginningAfter(days, now), used, exhausted: null, isDayKnown }
 }
 
-/** Whether the host said long before the limit that the quota is used up: it allows less, or something else uses the
- * account. Of a limit that is new since then it has said nothing. */
+/** Whether the host said long before the limit that the quota is used up. It allows less, or something else uses the account. It
+ * has said nothing of a limit that was set later. */
 export function isUsedUpEarly(
   { account, meta }: Records,
   { limit, days }: Allowance,
   { used, exhausted }: QuotaState,
 ): boolean {
   if (exhausted === null || limit !== (meta.get('quota_limit') ?? limit)) return false
-  // Without a day the host may free the quota bit by bit, so the last two days are counted.
+  // Where days are not known, the host may free quota bit by bit. So the last two days are counted.
   const sent = days ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
   return sent < limit * OWN_SHARE
 }
@@ -112,7 +112,7 @@ function end(
   { days, probeEveryMs }: Allowance,
 ): { ask: number; resumes: number | null } {
   const resumes = days ? beginningAfter(days, exhausted) : resumes_at
-  // A refusal after the time that the config says: the config is wrong.
+  // The host refused after the time at which the config says that the day begins. So the config is wrong.
   return resumes === null || said_at >= resumes
     ? { ask: said_at + probeEveryMs, resumes: null }
     : { ask: resumes + MARGIN_MS, resumes }
@@ -121,7 +121,7 @@ function end(
 /** How many uploads a measurement of the pace needs. */
 const UPLOADS_NEEDED = 20
 
-/** The pace in pictures a second; the one `before` weighs as much. Null: too few pictures to tell. */
+/** The pace in pictures a second. The earlier pace `before` weighs as much as the new one. Null: too few pictures to tell. */
 export function rateOf(uploaded: number, ms: number, before: number | null): number | null {
   if (uploaded < UPLOADS_NEEDED || ms <= 0) return null
   const rate = (uploaded * 1000) / ms

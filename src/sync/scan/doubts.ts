@@ -11,7 +11,7 @@ import { fullPath } from '../tree-path.ts'
 import type { KnownFolders } from './known-folders.ts'
 import { allKnownAreThere } from './trust.ts'
 
-/** The reasons for which a folder is in doubt. A person can end the first three by `albumd trust`. */
+/** Why a folder is in doubt. A person can end the first three of these doubts by `albumd trust`. */
 export type DoubtCode =
   | 'FOLDER_UNMOUNTED'
   | 'FOLDER_EMPTIED'
@@ -38,8 +38,8 @@ export function isMount(disk: Disk, root: string, path: string): boolean {
   }
 }
 
-/** Whether another disk is mounted at a mount point than before, or at a folder that was none. File systems without birth
- * times (FAT) may look alike, so in the end the known files decide. */
+/** Whether another disk is mounted at a mount point than before, or at a folder that was none. Disks without birth times (FAT)
+ * may look alike, so in the end the known files decide. */
 export function isAnotherDisk(
   disk: Disk,
   synced: Synced,
@@ -52,7 +52,7 @@ export function isAnotherDisk(
   return !isIt && !allKnownAreThere(disk, synced, mirror, folder.path)
 }
 
-/** Wraps the function that looks at a root's folders: `mount` is also set for mounts of the system's list alone. */
+/** Wraps a function that looks at folders, so that `mount` is also set for mounts that only the system's list shows. */
 export function noticingMounts(look: LookAtFolders, disk: Disk, root: string): LookAtFolders {
   return async batch => {
     const results = await look(batch)
@@ -66,8 +66,8 @@ export function noticingMounts(look: LookAtFolders, disk: Disk, root: string): L
   }
 }
 
-/** Doubts about folders below the root that are or were mount points. When a disk is not mounted, its mount point is an
- * ordinary folder, and mostly empty. When a disk was mounted over a folder, it hides the pictures in that folder. */
+/** Doubts about folders below the root that are or were mount points. When a disk is not mounted, its mount point is an ordinary
+ * and mostly empty folder. A disk that was mounted over a folder hides the pictures in it. */
 export class MountDoubts {
   readonly #context: DiskPort
   readonly #mirror: MirrorRow
@@ -120,22 +120,22 @@ export class MountDoubts {
   }
 }
 
-/** An editor may save a file by deleting it and writing it again. So many milliseconds later, the file is there again. */
+/** For how long after it vanished a file may be saved again: an editor may delete a file and write it anew. */
 const BACK_SOON_MS = 10_000
 
-/** Remembers ignore files that were found gone, alone or with their folder: all that one hid would be published. One is gone
- * when a later pass, at least ten seconds later, does not find it either. An editor may save it by deleting it and renaming
- * a new file to its place; nothing of the folder is uploaded until it is back. */
+/** Remembers ignore files that were found gone, alone or with their folder: without its rules, all that one hid would be
+ * published. One counts as gone when a pass at least ten seconds later does not find it either. Until then nothing of the folder
+ * is uploaded, because an editor may delete the file and rename a new one to its place. */
 export class VanishedRules {
   readonly #clock: Stopwatch
-  /** When each ignore file was found gone, by mirror and path, because the folder may lose its row meanwhile. */
+  /** When each ignore file was found gone, by mirror and path: its folder may lose its row meanwhile. */
   readonly #foundGone = new Map<string, number>()
 
   constructor(clock: Stopwatch) {
     this.#clock = clock
   }
 
-  /** Begins a pass. An ignore file that was gone long enough ago, and that it does not find either, is gone. */
+  /** Begins a pass. An ignore file that was found gone long enough ago counts as gone if this pass does not find it either. */
   passBegins(): void {
     const now = this.#clock.monotonic()
     for (const [folder, since] of this.#foundGone)
@@ -147,7 +147,7 @@ export class VanishedRules {
     if (folder.ignore_text !== null) this.#note(folder)
   }
 
-  /** The folder's ignore file as it was found. `vanished`: it was there, and may come back at any moment. */
+  /** The folder's ignore file as it was found. `vanished`: it was there before, and may come back at any moment. */
   judge({ folders }: Tx, folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile | { vanished: true } {
     if ('text' in ignoreFile && ignoreFile.text !== null) this.#foundGone.delete(keyOf(folder))
     const isJustGone = this.#foundGone.has(keyOf(folder))

@@ -7,7 +7,7 @@ import { because } from '../../words/reasons.ts'
 import { foldersAbove, fullPath, nameOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
 
-/** A folder that loses all its pictures at once is in doubt when it had at least so many pictures. */
+/** How many pictures a folder had at least that is in doubt because it lost all of them at once. */
 const MANY = 20
 
 /** What was seen in a folder that lost pictures. */
@@ -18,15 +18,14 @@ interface LackingLook {
   changes: FileChange[]
   /** The files of the lost pictures that may be on the host. */
   lost: FileRow[]
-  /** Set where another folder is in the place of the recorded one; `lost` has pictures of the folders below too then. `isLike`:
-   * it shows a picture just as it is recorded. `below`: the recorded folders in it. */
+  /** Set where another folder lies in the place of the recorded one. `lost` then includes pictures of the folders below.
+   * `isLike`: the other folder shows a picture just as it is recorded. `below`: the recorded folders in it. */
   other: { isLike: boolean; below: readonly FolderRow[] } | null
 }
 
-/** Folders that have lost all their many pictures at once, and those in whose place another folder lies, which lacks pictures
- * and shows others just as they are recorded. (One that shows none was made anew: grace and hold decide.) Their disk fails, a
- * backup was put there, or the pictures have moved. Once all was scanned, albumd knows whether their sizes and times have
- * appeared elsewhere. */
+/** Folders that have lost all their many pictures at once, and folders that lie in the place of a recorded one, lack pictures and
+ * show others just as recorded. (One that shows none was made anew: grace and hold decide.) Their disk fails, a backup was put
+ * there, or the pictures have moved. Once all was scanned, albumd knows whether their sizes and times have appeared elsewhere. */
 export class EmptiedFolders {
   readonly #synced: Synced
   readonly #waiting = new Map<string, LackingLook>()
@@ -39,7 +38,7 @@ export class EmptiedFolders {
     return this.#waiting.size > 0
   }
 
-  /** Keeps what was seen in a folder until everything was scanned. False: the folder lacks too little. */
+  /** Keeps what was seen in a folder until everything was scanned. False: the folder lost too little to be in doubt. */
   defer(seen: LackingLook): boolean {
     const { folder, lost, other } = seen
     const lacks = other ? lost.length > 0 : isEmptied(seen)
@@ -48,7 +47,7 @@ export class EmptiedFolders {
     return lacks
   }
 
-  /** Whether the folder is missing, it or one above it, from an emptied folder that waits and may be in doubt. */
+  /** Whether the folder, or one above it, is missing from an emptied folder that still waits for the decision about its doubt. */
   misses(path: string): boolean {
     if (this.#waiting.size === 0) return false
     const line = [...foldersAbove(path), path]
@@ -59,7 +58,7 @@ export class EmptiedFolders {
     })
   }
 
-  /** The emptied folders, each with its doubt, or null where its pictures have moved. `root`: the mirror's folder. */
+  /** The emptied folders, each with its doubt, or with null where its pictures have moved. `root`: the mirror's folder. */
   settle(taken: Set<string>, root: string): (LackingLook & { doubt: Doubt | null })[] {
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
@@ -94,7 +93,7 @@ export class EmptiedFolders {
     })
   }
 
-  /** Whether a folder holds a picture as it was sent. Until its bytes are compared, its size and time say so. */
+  /** Whether a folder holds a picture as it was sent. Size and time say so until its bytes are compared. */
   #holdsKnown(folder: number): boolean {
     const { files, images } = this.#synced
     return files.ofFolder(folder).some(({ state, image, size, mtime }) => {
@@ -109,14 +108,14 @@ function isEmptied({ look, lost }: LackingLook): boolean {
   return look.files.length === 0 && lost.length >= MANY
 }
 
-/** Whether another folder is in the place of the recorded one. Where a disk has no birth times, nobody can tell. */
+/** Whether another folder lies in the place of the recorded one. False on a disk without birth times, where nobody can tell. */
 export function isAnotherFolder({ birthtime }: FolderRow, { identity }: FolderLook): boolean {
   return birthtime !== null && birthtime !== 0 && ![0, birthtime].includes(identity.birthtime)
 }
 
-/** Returns a function that says whether a lost picture has come elsewhere: as a file of the same size and modification time
- * that uses no image yet. Each such file stands for one lost picture; `taken` are those that stand for one already. Records of
- * the folders `lacking` are not up to date, so `found` has what this scan saw in them. */
+/** Returns a function that says whether a lost picture has appeared elsewhere, as a file of the same size and time that uses no
+ * image yet. Each such file stands for one lost picture. `taken`: the files that stand for one already. `lacking`: folders whose
+ * records are not up to date; `found` holds what this scan saw there. */
 export function foundElsewhere(
   { files }: Pick<Synced, 'files'>,
   taken: Set<string>,
@@ -124,7 +123,7 @@ export function foundElsewhere(
   found: readonly FileRow[] = [],
 ): (lost: FileRow) => boolean {
   const foundBySize = Map.groupBy(found, ({ size }) => size)
-  // The candidates are read once for each size, because there may be very many of one size.
+  // The candidates of a size are read once, because there may be very many.
   const bySize = new Map<number, Map<number, FileRow[]>>()
   const read = (size: number) => {
     const open = files.openOfSize(size).filter(({ folder }) => !lacking.has(folder))

@@ -13,13 +13,13 @@ import { pathOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
 import { isHeld } from './trust.ts'
 
-/** What a scan works with. A scan asks the host for nothing, so the host is not among it. */
+/** What a scan works with. The host is left out, because a scan does not ask it. */
 export type ScanContext = Pick<
   EngineContext,
   'synced' | 'disk' | 'clock' | 'emit' | 'graceMs' | 'running' | 'vanishedRules'
 >
 
-/** What the scan of one mirror works with: it also knows the uploads beside it. */
+/** What the scan of one mirror works with. It also knows the uploads under way beside it. */
 export type MirrorScanContext = ScanContext & Pick<Pass, 'underWay'>
 
 /** Records what a scan found, folder by folder. */
@@ -28,7 +28,7 @@ export class FolderRecords {
   readonly #mirror: MirrorRow
   readonly #pruneIgnored: boolean
   readonly #policy: PlanPolicy
-  /** The folders of which something was left out, because an upload is under way. */
+  /** The folders of which changes were left out because an upload is under way. */
   readonly #leftOut = new Set<number>()
 
   constructor(context: MirrorScanContext, mirror: MirrorRow, policy: MirrorPolicy) {
@@ -38,7 +38,7 @@ export class FolderRecords {
     this.#policy = { deletions: policy.deletions, prunes: file => this.#prunes(file) }
   }
 
-  /** What a look at the folder changes for its files. Files under way are among them, because doubts are judged by all. */
+  /** What a look at the folder changes for its files, also for those under way, because doubts are judged by all files. */
   changes(folder: FolderRow, look: FolderLook): FileChange[] {
     return planFolder(folder.id, this.#context.synced.files.ofFolder(folder.id), look, this.#policy)
   }
@@ -61,7 +61,7 @@ export class FolderRecords {
     })
   }
 
-  /** Records a look that is believed. What it changes for files under way is left out. */
+  /** Records a look that is believed. Leaves out what it changes for files under way. */
   look(
     tx: Tx,
     folder: FolderRow,
@@ -85,7 +85,7 @@ export class FolderRecords {
     Object.assign(folder, folders.byId(folder.id))
   }
 
-  /** Whether a file of these missing folders is under way. Then none of them is recorded as missing before a later scan. */
+  /** Whether a file in these missing folders is under way. If so, a later scan records them as missing. */
   anyUnderWay(missing: readonly FolderRow[], above: FolderRow): boolean {
     const { synced, underWay } = this.#context
     if (!underWay.any) return false
@@ -135,7 +135,7 @@ export class FolderRecords {
     }
   }
 
-  /** Whether a person wants this ignored picture's image deleted. What is in escrow for this stays there. */
+  /** Whether a person wants the image of this ignored picture deleted. An image that is in escrow for this stays there. */
   #prunes({ state, image }: FileRow): boolean {
     if (this.#pruneIgnored) return true
     return state === 'gone' && image !== null && this.#context.synced.escrow.of(image)?.reason === 'ignored'

@@ -18,7 +18,7 @@ export class KnownFolders {
     return this.#byPath.get(path)
   }
 
-  /** The folder, when it is known, and all known folders below it. */
+  /** The folder, if it is known, and all known folders below it. */
   from(path: string): FolderRow[] {
     const folders: FolderRow[] = []
     const paths = [path]
@@ -30,7 +30,7 @@ export class KnownFolders {
     return folders
   }
 
-  /** The paths of all known folders below a folder, without absent ones. */
+  /** The paths of the known folders below a folder, without absent ones. */
   below(path: string): string[] {
     return this.from(path).flatMap(folder => (folder.path === path || !folder.present ? [] : folder.path))
   }
@@ -45,7 +45,7 @@ export class KnownFolders {
     return rules
   }
 
-  /** The names directly in a folder that are known folders, or lead to absent ones. */
+  /** The names directly in a folder that are known folders, or have absent ones below them. */
   namesIn(path: string): string[] {
     return [...(this.#namesIn.get(path) ?? [])]
   }
@@ -67,7 +67,7 @@ export class KnownFolders {
     this.#namesIn.get(folderAbove(path))?.delete(nameOf(path))
   }
 
-  /** Whether a scan must not look at a folder: it is missing, or below one that is missing or in doubt. */
+  /** Whether a scan must not look at a folder, because it is missing, or lies below one that is missing or in doubt. */
   isClosed(path: string): boolean {
     if (this.#missing.has(path)) return true
     for (const above of foldersAbove(path))

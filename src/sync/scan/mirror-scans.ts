@@ -14,7 +14,7 @@ type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf' | 'looks' | 'underWay'> & {
   interruption: Pick<Interruption, 'stop'>
 }
 
-/** With so many pictures to send after a scan, its threads end: their memory is free for the uploads. */
+/** With so many pictures to send, the threads end after a scan, so that the uploads can use their memory. */
 const MANY_PICTURES = 100
 
 /** A mirror that was scanned. Its root was the same at the beginning and at the end of the scan. */
@@ -28,7 +28,7 @@ export interface ScannedMirror {
   mounts: string[]
 }
 
-/** Scans the folders that the pass asks for. Mirrors whose root is in doubt are not in the answer. */
+/** Scans the folders that the pass asks for. Returns the mirrors, without those whose root is in doubt. */
 export function scanMirrors(context: ScanContext, pass: ScanRequest): Promise<ScannedMirror[]> {
   context.vanishedRules.passBegins()
   return scanAll(context, pass, pass.scopeOf)
@@ -39,7 +39,7 @@ export function scanEverythingAgain(context: ScanContext, pass: ScanRequest): Pr
   return scanAll(context, pass, () => 'everything')
 }
 
-/** Scans all mirrors. Emptied folders are decided at the end: pictures may have moved to a mirror scanned later. */
+/** Scans all mirrors. Emptied folders are decided about at the end: pictures may have moved to a mirror scanned later. */
 async function scanAll(
   context: ScanContext,
   { mirrors, looks, underWay, interruption: { stop } }: ScanRequest,
@@ -112,7 +112,7 @@ async function finishScan(
     tx.mirrors.guard(row.id, guard)
     if (row.accept !== 0 && !signal.aborted) tx.mirrors.accept(row.id, acceptAfter(row, root))
   })
-  // Whoever ended the scan knows, and the next scan ends this doubt.
+  // No event tells that a scan was ended: whoever ended it knows, and the next scan ends this doubt.
   if (guard && guard.code !== 'SCAN_ENDED')
     emit({ event: 'mirror_guarded', mirror: folder, reason: guard.reason })
   const files = synced.folders.countFiles(row.id)
@@ -136,12 +136,12 @@ async function guardRoot(
   return null
 }
 
-/** What remains of a person's trust. It holds for one scan, but in an empty root as long as that is empty. */
+/** What remains of a person's trust after a scan. It holds for one scan, and in an empty root for as long as that is empty. */
 function acceptAfter({ accept }: MirrorRow, root: TrustedRoot): MirrorRow['accept'] {
   return root.empty && (root.accepted || accept === 2) ? 2 : 0
 }
 
-/** What the pass asks for, and the folders in doubt; everything, where the mirror was guarded for another reason. */
+/** The folders that the pass asks for, and those in doubt. Everything, where the mirror is guarded for another reason. */
 function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope): Scope {
   if (scope === 'everything' || guard_code === null) return scope
   return guard_code === 'FOLDER_UNKNOWN'
@@ -149,9 +149,9 @@ function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope)
     : 'everything'
 }
 
-/** Why the mirror in `folder` is guarded after a scan, or null. Each reason names the whole path of what is in doubt. */
+/** Why the mirror in `folder` is guarded after a scan, or null. Each reason names the whole path that is in doubt. */
 function guardAfter(folder: string, unknown: readonly FolderRow[], ended: boolean): Guard | null {
-  // A scan that was ended early has not seen everything. So the mirror is guarded until the next scan.
+  // A scan that was ended has not seen everything, so the mirror is guarded until the next scan.
   if (ended) return { code: 'SCAN_ENDED', reason: because('scan_ended', { folder }) }
   const [first, ...others] = unknown
   if (!first) return null

@@ -15,7 +15,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import type { MirrorPolicy } from '../pass-request.ts'
 import { foldersAbove, fullPath, nameOf, pathOf } from '../tree-path.ts'
 
-/** A place in a mirror. `path` is below the mirror's folder; '' is this folder itself. */
+/** A place in a mirror. `path`: below the mirror's folder; '' is the folder itself. */
 export interface MirrorLocation {
   mirror: MirrorPolicy
   path: string
@@ -24,14 +24,14 @@ export interface MirrorLocation {
 /** Why something that exists is not mirrored, as `why --json` shows it. */
 export type LeftOutWhy = 'hidden' | 'links' | 'ignored' | 'format' | 'empty' | 'ignore_file'
 
-/** An ignore rule. `file`: null: of the config. `line`: of the line in the file, or of the rule, from 1. */
+/** An ignore rule. `file`: null for one of the config. `line`: the line in the file, or the place in the config, from 1. */
 export interface RuleInFile {
   pattern: string
   file: string | null
   line: number
 }
 
-/** A path that is not mirrored. `at`: it, or the folder above it that is left out. `rule`: what hides `at`. */
+/** A path that is not mirrored. `at`: the path, or the folder above it that is left out. `rule`: what hides `at`. */
 export interface LeftOut {
   kind: 'left_out'
   why: LeftOutWhy
@@ -40,20 +40,20 @@ export interface LeftOut {
   reason: Reason
 }
 
-/** A folder that can't be read, so nobody knows what in it is left out. */
+/** A folder that can't be read. Nobody knows what it holds and leaves out. */
 interface Unread {
   kind: 'unread'
   at: string
   reason: Reason
 }
 
-/** What lies at a location now. The disk is asked anew, and the rules of a scan decide. */
+/** What lies at a location now, by the disk and the rules of a scan. */
 export type OnDisk =
   | { kind: 'picture'; look: FileLook }
   | { kind: 'folder' }
   | { kind: 'absent' }
   | LeftOut
-  /** It can't be looked at. `isFolder`: the disk still says that it is a folder. */
+  /** The place can't be looked at. `isFolder`: the disk still says that it is a folder. */
   | { kind: 'unknown'; why: Reason; isFolder: boolean }
 
 export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: MirrorLocation): OnDisk {
@@ -92,7 +92,7 @@ function folderAt(disk: Disk, root: string, path: string): OnDisk {
   return { kind: 'folder' }
 }
 
-/** What is left out at and below a location, folder by folder. A folder that is left out stands for all that lies in it. */
+/** What is left out at and below a location, folder by folder. A folder that is left out stands for all in it. */
 export function* leftOutBelow(disk: Disk, location: MirrorLocation): Generator<LeftOut | Unread> {
   const { mirror, path } = location
   const found = lookAt(disk, location)
@@ -152,7 +152,7 @@ function statAt(disk: Disk, root: string, path: string): DiskStat | null {
 
 const KNOWN = Object.values(FORMATS).flatMap(({ extensions }) => extensions)
 
-/** Decides about `at`, the path in question or a folder above it, as a scan does. `last`: what lies at the path in question. */
+/** Decides about `at`, which is the path in question or a folder above it, as a scan does. `last`: what lies at the path. */
 function leftOut(
   disk: Disk,
   root: string,
@@ -189,7 +189,7 @@ function leftOut(
   return is === 'file' && last?.size === 0 ? left('empty', because('empty_file', above)) : null
 }
 
-/** In a chain of rules, link 0 holds the config's rules. Every other link holds the rules of an ignore file. */
+/** The file and line of a rule. Link 0 of a chain holds the config's rules, and each other link those of an ignore file. */
 function ruleInFile(root: string, { link, base, line, written }: HidingRule): RuleInFile {
   return { pattern: written, file: link === 0 ? null : `${fullPath(root, base)}/${IGNORE_FILE}`, line }
 }

@@ -19,13 +19,13 @@ export interface ScanResult {
   folders: number
   /** False: something could not be read, or the scan was ended early. */
   complete: boolean
-  /** Why the scan ended early, or null: the root could not be read, or was replaced. Then nothing more was recorded. */
+  /** Why the scan ended early: the root could not be read, or was replaced. Nothing more was recorded then. Null: it did not. */
   rootProblem: Reason | null
 }
 
-/** Errors of a look at a folder that was deleted or replaced meanwhile. The folder's parent shows what became of it. */
+/** Errors of a look at a folder that was deleted or replaced meanwhile. A look at its parent shows what became of it. */
 const PASSING = new Set(['ENOENT', 'ENOTDIR', 'CHANGED'])
-/** How often a folder with one of these errors is looked at, while its parent still lists it. */
+/** How often a folder with one of these errors is looked at while its parent still lists it. */
 const TRIES = 3
 
 /** A look that is believed, and what it changes for the folder's files. */
@@ -54,10 +54,10 @@ type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
  * is new, so it is looked at, then `old/2024`, where `a.jpg` is found as a pending file. It is uploaded before the old
  * image is deleted. If `2024` had been the mount point of a disk, `2024` would now be in doubt, and its image would stay. */
 export class MirrorScan {
-  /** As recorded when the scan began. */
+  /** The mirror as recorded when the scan began. */
   readonly mirror: MirrorRow
   readonly policy: MirrorPolicy
-  /** As found when the scan began. */
+  /** The root as found when the scan began. */
   readonly root: TrustedRoot
   readonly #context: MirrorScanContext
   readonly #look: LookAtFolders
@@ -87,7 +87,7 @@ export class MirrorScan {
     this.#mounts = new MountDoubts(context, mirror, root.accepted, this.#known)
   }
 
-  /** Looks at the folders of `scope` and at new folders below them, or at everything. */
+  /** Looks at the folders of `scope`, or at everything, and at new folders below them. */
   async look(scope: readonly string[] | 'everything', signal: AbortSignal): Promise<void> {
     const { folders } = this.#context.synced
     for (const folder of folders.ofMirror(this.mirror.id)) this.#known.add(folder)
@@ -102,7 +102,7 @@ export class MirrorScan {
     return !this.#emptied.any()
   }
 
-  /** Decides about the emptied folders, after all scans. `taken`: one set for all mirrors (`foundElsewhere`). */
+  /** Decides about the emptied folders, after all mirrors were scanned. `taken`: one set for all mirrors (`foundElsewhere`). */
   async finish(taken: Set<string>, signal: AbortSignal): Promise<ScanResult> {
     while (this.#emptied.any() && this.#rootProblem === null && !signal.aborted) {
       await this.#context.synced.commit(tx => this.#settleEmptied(tx, taken))
@@ -133,7 +133,7 @@ export class MirrorScan {
     return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
   }
 
-  /** Whether the root is still the same. Asked after folders were read, because its disk may be gone. Else the scan ends. */
+  /** Whether the root is still the same; if not, ends the scan. Asked after folders were read, because their disk may be gone. */
   #isSameRoot(): boolean {
     const { folder } = this.mirror
     if (!isSameRoot(this.#context.disk, folder, this.root.identity))
@@ -159,14 +159,14 @@ export class MirrorScan {
     this.#tries.set(path, tries)
     const passing = PASSING.has(code)
     if (passing && tries < TRIES) this.#askParent(path)
-    // When a folder came and went between two scans, nothing is recorded of it, so nothing can be in doubt.
+    // When a folder came and went between two scans, nothing is recorded of it, so nothing is in doubt.
     else if (!passing || this.#known.at(path)) {
       const why = because('folder_unreadable', { code })
       this.#doubt(tx, { folder: this.#folder(tx, path), code: 'FOLDER_UNREADABLE', why })
     }
   }
 
-  /** Looks at a folder and its parent again, because the folder vanished after its parent was looked at. */
+  /** Looks again at the parent of a folder that vanished after its parent was looked at, and at the folder. */
   #askParent(path: string): void {
     const parent = folderAbove(path)
     const row = this.#known.at(parent)
@@ -191,7 +191,7 @@ export class MirrorScan {
     else this.#believe(tx, folder, { digest, look, changes }, trusted)
   }
 
-  /** The known folders in a folder, and below, that the folder does not list any more. */
+  /** The known folders in a folder, and below them, that the folder does not list any more. */
   #missingFrom(path: string, look: FolderLook): FolderRow[] {
     const listed = new Set(look.folders)
     const reasonOf = missingReasonIn(look)
@@ -201,7 +201,7 @@ export class MirrorScan {
       .flatMap(name => this.#known.from(pathOf(path, name)))
   }
 
-  /** Why a folder is in doubt because of its mount or its ignore file, or null. `trusted`: by a person, as it is. */
+  /** Why a folder is in doubt because of its mount or its ignore file, or null. `trusted`: a person trusts it as it is. */
   #doubtAbout(tx: Tx, folder: FolderRow, look: FolderLook, trusted: boolean): Doubt | null {
     const { vanishedRules } = this.#context
     const mount = trusted ? null : this.#mounts.seen(folder, look)
@@ -218,10 +218,10 @@ export class MirrorScan {
   #believe(tx: Tx, folder: FolderRow, { digest, look, changes }: Seen, trusted: boolean): void {
     const { path } = folder
     const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
-    // While a folder was in doubt, nothing below it was looked at. So everything below it is looked at now.
+    // Nothing below a folder in doubt was looked at, so all of it is looked at now.
     const lookBelow = folder.ignore_text !== text || folder.unknown !== null
     this.#known.openBelow(path)
-    // The folders below come first, because a doubt about a missing one is judged by what was known before this look.
+    // The folders below come first, because a doubt about a missing folder is judged by what was known before this look.
     this.#recordFoldersBelow(tx, path, look, trusted)
     this.#records.look(tx, folder, digest, text, look, changes)
     if (lookBelow) this.#queue.push(this.#known.below(path))
@@ -236,7 +236,7 @@ export class MirrorScan {
   }
 
   #recordMissing(tx: Tx, path: string, why: MissingReason, trusted: boolean): void {
-    // Pictures that a rule hid in a folder are pruned also when the folder is gone by now.
+    // Pictures that a rule hid in a folder are pruned even when the folder is gone by now.
     const mayPrune = why === 'ignored' || why === 'gone'
     if (!mayPrune && !this.#known.at(path)?.present) return
     const absent = new Set(this.#known.from(path).flatMap(({ id, present }) => (present ? [] : id)))
@@ -290,7 +290,7 @@ export class MirrorScan {
     this.#complete = false
   }
 
-  /** The folder's record, made when there is none. The folder is absent no more. */
+  /** The folder's record. Makes it where there is none, or where the folder was absent. */
   #folder(tx: Tx, path: string): FolderRow {
     const known = this.#known.at(path)
     return known?.present ? known : this.#known.add(tx.folders.add(this.mirror.id, path))
@@ -301,7 +301,7 @@ export class MirrorScan {
   }
 }
 
-/** Folders in a batch, and batches at once. Few need little memory; two for each thread keep them busy. */
+/** Folders in a batch, and batches at once. Few of them need little memory, and two for each thread keep it busy. */
 const FOLDERS_PER_BATCH = 16
 const BATCHES_IN_FLIGHT = 4
 
@@ -319,7 +319,7 @@ class ScanQueue {
     for (const path of paths) this.#paths.push(path)
   }
 
-  /** Works until all folders are looked at. `isEnded`: true when no further batch may begin. */
+  /** Works until all folders were looked at. `isEnded`: returns true when no further batch may begin. */
   async work(isEnded: () => boolean): Promise<void> {
     const underWay = new Set<Promise<void>>()
     for (;;) {

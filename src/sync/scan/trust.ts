@@ -7,7 +7,7 @@ import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 
-/** Whether a root is the one that was scanned before, or accepted by a person. `found`: null: it could not be read. */
+/** Whether a root is the one that was scanned before, or accepted by a person. `found`: null when it could not be read. */
 export type RootCheck = TrustedRoot | DoubtfulRoot
 
 export interface DoubtfulRoot {
@@ -23,12 +23,12 @@ export interface TrustedRoot {
   accepted: boolean
 }
 
-/** When the root's identity differs, at most so many known files are looked for. */
+/** How many known files are looked for, at most, when the root's identity differs. */
 const SAMPLE = 200
 
-/** Checks the root before a scan. Device numbers change at a reboot, and a restore makes new inodes, so another identity is
- * the same root when most of the known files are there by name, size and time. So they are in an older copy: where inode or
- * birth time differ, no known file may be missing. */
+/** Checks the root before a scan. Device numbers change at a reboot, and a restore makes new inodes. So a root with another
+ * identity is the same when most of the known files are there by name, size and time. An older copy has most of them too, so
+ * where inode or birth time differ, no known file may be missing. */
 export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
   const { folder } = mirror
   const doubt = (reason: Reason): RootCheck => ({ trusted: false, reason, found: null })
@@ -51,7 +51,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   if (accepted || (isIt && empty && mirror.accept === 2)) return trusted
   if (isIt && !empty && identity.birthtime !== 0) return trusted
   const known = sample(synced, mirror.id)
-  // Two disks without birth times, mounted here one after the other, are alike. So the files decide.
+  // Two disks without birth times that are mounted here one after the other look alike, so the files decide.
   if (isIt && !empty && (known.length === 0 || known.some(file => isAsKnown(disk, folder, file))))
     return trusted
   if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted
@@ -60,14 +60,14 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   return reason === null ? trusted : { trusted: false, reason, found }
 }
 
-/** Why the root of a mirror is in doubt now. Null: it is not, or no scan has seen the mirror yet. */
+/** Why the root of a mirror is in doubt now. Null: it is not in doubt, or no scan has seen the mirror yet. */
 export function doubtOfRoot(disk: Disk, synced: Synced, folder: string): DoubtfulRoot | null {
   const mirror = synced.mirrors.of(folder)
   const root = mirror && checkRoot(disk, synced, mirror)
   return !root || root.trusted ? null : root
 }
 
-/** Why a root with another identity is not the root that was scanned before, or null when it is. */
+/** Why a root with another identity is not the one that was scanned before. Null: it is. */
 function whyAnother(
   disk: Disk,
   synced: Synced,
@@ -81,7 +81,7 @@ function whyAnother(
   return isOlder ? because('root_older', { folder }) : null
 }
 
-/** Whether inode or birth time differ. Without birth times many file systems number their inodes anew with every mount. */
+/** Whether inode or birth time differ. Without birth times, many file systems number inodes anew with each mount: no. */
 function isRenewed({ ino, birthtime }: Identity, mirror: MirrorRow): boolean {
   const differs = ino !== mirror.ino || birthtime !== mirror.birthtime
   return differs && (birthtime !== 0 || mirror.birthtime !== 0)
@@ -108,7 +108,7 @@ function sample(synced: Synced, mirror: number, top = ''): FileAtPath[] {
   )
 }
 
-/** Whether most known files at and below a folder are there as known, and none is missing or older. True for none. */
+/** Whether most known files at and below a folder are there as known, and none is missing or older. True when none is known. */
 export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
   const known = sample(synced, mirror.id, path)
   return (
@@ -116,9 +116,9 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
   )
 }
 
-/** Whether a picture that may be on the host, at or below a folder, is missing, or is there in an older version. */
+/** Whether a picture at or below a folder that may be on the host is missing or older. */
 function lacksAny(disk: Disk, synced: Synced, { id, folder: root }: MirrorRow, top: string): boolean {
-  // The newest folders first, because an older copy lacks them.
+  // The newest folders come first, because an older copy lacks them.
   for (const folder of synced.folders.withFiles(id).reverse()) {
     if (!isAtOrBelow(folder.path, top)) continue
     for (const file of synced.files.ofFolder(folder.id)) {
@@ -130,8 +130,8 @@ function lacksAny(disk: Disk, synced: Synced, { id, folder: root }: MirrorRow, t
   return false
 }
 
-/** Whether the file was on the disk at the last scan, and may be on the host. When the answer to its upload was lost and
- * then its folder is replaced by a backup without it, the image that recovery finds must not go. */
+/** Whether the file was on the disk at the last scan, and may be on the host: also when the answer to its upload was lost. If a
+ * backup without the file then replaces its folder, the image that recovery finds must not be deleted. */
 export function isHeld({ journal }: Synced, { folder, name, image, state }: FileRow): boolean {
   if (state === 'gone' || state === 'kept' || state === 'hidden') return false
   return image !== null || journal.openOnFile({ folder, name }).length > 0
@@ -142,7 +142,7 @@ function isOlder(disk: Disk, path: string, than: number): boolean {
     const { kind, size, mtime } = disk.lstat(path)
     return kind === 'file' && size > 0 && mtime < than
   } catch {
-    // The scan sees why.
+    // Not known here. The scan finds out why.
     return false
   }
 }
@@ -160,10 +160,10 @@ function isAsKnown(disk: Disk, root: string, { path, size, mtime }: FileAtPath):
   }
 }
 
-/** Whether something is at a picture's path. */
+/** Whether something that may be the picture is at its path. */
 export function whetherThere(disk: Disk, path: string): 'yes' | 'no' | 'unknown' {
   try {
-    // A folder here: the picture is gone. A link or an empty file may be the picture, left out for now.
+    // A folder at its path shows that the picture is gone. A link or an empty file may be the picture, left out for now.
     return disk.lstat(path).kind === 'folder' ? 'no' : 'yes'
   } catch (error) {
     return isNowhere(error) ? 'no' : 'unknown'
@@ -176,19 +176,19 @@ function isNowhere(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** The doubts that end by themselves, and not by a person's trust. */
+/** The doubts that a person's trust does not end, because they end by themselves. */
 const UNTRUSTED: ReadonlySet<string> = new Set(['FOLDER_UNREADABLE', 'IGNORE_FILE_UNREADABLE'])
 
 /** What `albumd trust` would change for a folder of a mirror. */
 export type Trust =
   /** The folder is not in doubt. `elsewhere`: the mirror's folders that are in doubt. */
   | { kind: 'needless'; elsewhere: string[] }
-  /** A person's trust can't help, for example because the folder could not be read. */
+  /** A person's trust can't help, for example where the folder could not be read. */
   | { kind: 'impossible'; reason: Reason }
   | { kind: 'root'; mirror: MirrorRow; reason: Reason; identity: Identity }
   | { kind: 'folder'; mirror: MirrorRow; reason: Reason; folder: FolderRow }
 
-/** Finds the doubt that a person's trust would end. `path`: below the mirror's root; '' is the root itself. */
+/** Finds the doubt that a person's trust would end. `path`: below the mirror's root; '' is the root. */
 export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): Trust {
   const root = checkRoot(disk, synced, mirror)
   if (!root.trusted) {
@@ -209,7 +209,7 @@ export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: str
   }
 }
 
-/** The pictures of a mirror that have an image and are not there now. `isMeant`: which paths are looked at. */
+/** The pictures of a mirror that have an image and are not on the disk. `isMeant`: whether a path is looked at. */
 export function* missingPictures(
   disk: Disk,
   synced: Synced,
@@ -245,7 +245,7 @@ export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'fol
   })
 }
 
-/** Why the records of a mirror do not belong to what lies in another folder now, or null; an older copy a person may trust. */
+/** Why a mirror's records do not fit what another folder holds now, or null. A person may trust an older copy, so it fits. */
 export function whyNotMovedTo(disk: Disk, synced: Synced, mirror: MirrorRow, folder: string): Reason | null {
   const check = checkRoot(disk, synced, { ...mirror, folder })
   if (check.trusted || codeOf(check.reason) === 'root_older') return null
@@ -259,7 +259,7 @@ export function whyNotMovedTo(disk: Disk, synced: Synced, mirror: MirrorRow, fol
 export function recordMove(synced: Synced, { id, guard }: MirrorRow, folder: string): void {
   synced.commitNow(tx => {
     tx.mirrors.moved(folder, id)
-    // The reason names the old folder.
+    // The guard names the old folder, so it gets a new reason.
     if (guard) tx.mirrors.guard(id, { code: 'ROOT', reason: because('root_moved', { folder }) })
   })
 }

@@ -33,8 +33,8 @@ import {
 } from '../listing/index.ts'
 import type { Parcel, ReadPicture, UploadResult } from './upload-job.ts'
 
-/** Asks, before a picture is sent, whether an unrecorded image in its album is this picture. Each is given to one file at most.
- * When nothing tells several apart, the file fails. Null: the picture must be sent. */
+/** Asks, before a picture is sent, whether an unrecorded image in its album is this picture. Gives each image to one file at
+ * most. When several may be the picture and nothing tells them apart, the file fails. Null: the picture must be sent. */
 export async function adopt(
   context: EngineContext,
   parcel: Parcel,
@@ -57,14 +57,13 @@ export async function adopt(
   return null
 }
 
-/** `isNamed`: they are listed under the picture's own name. `isSized`: with its size too. */
+/** Images that may be the picture. `isNamed`: they have the picture's own name. `isSized`: they may have its size too. */
 interface Candidates {
   images: readonly UnrecordedImage[]
   isNamed: boolean
   isSized: boolean
 }
 
-/** The images that may be the picture. */
 function candidatesFor(
   context: EngineContext,
   { job, open, picture, album }: Parcel,
@@ -73,7 +72,7 @@ function candidatesFor(
   const { synced, contents } = context
   const { name, image: used } = job.file
   const features = { name, size: open.look.size, ...featuresOf(picture) }
-  // Recovery may have recorded some of these images since the album was walked, so recorded images are taken out once more.
+  // Recorded images are removed once more, because recovery may have recorded some since the album was walked.
   const listed = isNamed
     ? contents.unrecorded(album, name)
     : contents.renamed(album, name).filter(image => !isNameOfAnother(synced, job.file, image))
@@ -82,19 +81,19 @@ function candidatesFor(
       canBe(image, features, { names: false, sizes: false }) && !synced.refuted.has(image.id, open.hash),
   )
   const images = named.filter(image => canBe(image, features, { names: false }))
-  // A host that alters pictures may list the size of what it has made of them.
+  // A host that alters pictures may list the size of the altered ones, so the size does not count then.
   const isNew = used === null && synced.journal.openOnFile(job.file).length === 0
   const isSized = images.length > 0 || !isNew || deliveryOf(synced, picture.mime) === 'as sent'
   return { images: isSized ? images : named, isNamed, isSized }
 }
 
-/** Whether an image is listed under the name of another picture beside this one, which has no image yet. */
+/** Whether an image is listed under the name of another picture in this folder that has no image yet. */
 function isNameOfAnother({ files }: Synced, file: FileRow, { name, size }: UnrecordedImage): boolean {
   const other = name === undefined ? undefined : files.at({ ...file, name })
   return !!other && other.image === null && (size === undefined || sizeFits(size, other.size))
 }
 
-/** Whether the host may have made this name of that of another picture beside this one, too, which has no image yet. */
+/** Whether the host may have made the image's name from that of another picture in this folder that has no image yet. */
 function mayBeOfAnother({ files }: Synced, file: FileRow, { name, size }: UnrecordedImage): boolean {
   return files
     .ofFolder(file.folder)
@@ -117,13 +116,13 @@ async function choose(
   const { job, open, album } = parcel
   const { images, isNamed, isSized } = candidates
   const flat = flatness(synced, job.albumPath, album)
-  // A picture may be linked to an image only in its own album: the album above holds pictures of several folders, of which some
-  // may have one name. A file that uses an image keeps it until another one is proved, so it is not linked either.
+  // A picture is linked only to an image in its own album: the album above holds pictures of several folders, which may have
+  // equal names. A file that uses an image keeps it until another one is proved, and is not linked either.
   const isAlone = images.length === 1 && flat === 0 && job.file.image === null
   const promisedMs = Math.max(...images.map(image => promisedFor(context, image, open)))
   const unknown: Reason[] = []
   for (const image of images) {
-    // After a state loss everything would be fetched, so a picture is linked where its bytes would show nothing more.
+    // After a state loss, comparing would fetch everything. So a picture is linked where its bytes would show nothing more.
     const isShown = confirmedPattern(synced)?.addressOf(image.id, job.file.name) != null
     const compared: Comparison =
       isAlone && isNamed && isSized && promisedMs === 0 && !isShown && !isTold(context, parcel)
@@ -143,7 +142,7 @@ async function choose(
   return unknown.length === 0 ? null : linkOnly(context, parcel, candidates, isAlone, unknown)
 }
 
-/** Links the picture where one image alone may be it. `unknown`: why comparing has told nothing. */
+/** Links the picture where only one image may be it. `unknown`: why the comparisons told nothing. */
 async function linkOnly(
   context: EngineContext,
   parcel: Parcel,
@@ -153,7 +152,7 @@ async function linkOnly(
 ): Promise<UploadResult | null> {
   const { synced, contents } = context
   const { job, open, picture, album } = parcel
-  // Where the host is not known to alter pictures, another size means that the picture was edited.
+  // Where the host is not known to alter pictures, another size shows that the picture was edited.
   if (!isSized && !(isAlone && isAltered(synced, picture.mime))) return null
   // An equal name proves nothing, but sending the picture could make a second image of it.
   const isOnly = isAlone && (isNamed || !mayBeOfAnother(synced, job.file, images[0]!))
@@ -165,8 +164,8 @@ async function linkOnly(
   return ambiguous(context, open, why)
 }
 
-/** For how many milliseconds more an image may be listed whose bytes are not there: a host may list it from step 1 of an
- * upload on, until the credential has ended. Its size tells that they are there, save that of what was lost with the state. */
+/** For how many milliseconds more the image may be listed without its bytes: a host may list an image from step 1 on, until the
+ * credential has ended. The listed size shows that the bytes are there, except when the state was lost. */
 function promisedFor(
   { synced, clock, credentialLifetimeMs }: EngineContext,
   { size, time }: UnrecordedImage,
@@ -179,13 +178,13 @@ function promisedFor(
   return Math.abs(ageMs) < mostMs ? mostMs - ageMs : 0
 }
 
-/** Whether what the host delivers can tell more of the picture than its listing, or nobody knows yet. */
+/** Whether the delivered image may tell more of the picture than the listing, or nobody knows that yet. */
 function isTold({ synced }: EngineContext, { open, picture }: Parcel): boolean {
   const delivery = deliveryOf(synced, picture.mime)
   return delivery === undefined ? !open.bare : delivery === 'without metadata' || delivery === 'packed anew'
 }
 
-/** Compares. Where nothing tells, the other images in the album show what the host does to pictures of this type. */
+/** Compares. When that tells nothing, other images in the album show what the host does to pictures of this type. */
 async function compareOrLearn(
   context: EngineContext,
   { job: { file }, open, picture, album }: Parcel,
@@ -207,7 +206,7 @@ async function compareOrLearn(
   return deliveryOf(synced, mime) === undefined ? compared : compare()
 }
 
-/** Asks whether the image that a changed file was linked to by name has its new bytes. Null: the picture must be sent. */
+/** Whether the image to which a changed file was linked by name has the file's new bytes. Null: the picture must be sent. */
 export async function adoptLinked(
   context: EngineContext,
   { job, open, picture }: ReadPicture,
@@ -250,11 +249,11 @@ export interface Verified {
   /** How many images have other bytes than their file. The files of these images are uploaded. */
   other: number
   unknown: number
-  /** Why the first of the images counted in `unknown` can't be compared; null when there is no such image. */
+  /** Why the first of the `unknown` images can't be compared. Null: there is none. */
   why: Reason | null
 }
 
-/** Fetches every linked image and compares its bytes with its file's. `between`: gives other work its turn. */
+/** Fetches every linked image and compares its bytes with those of its file. `between`: lets other work have its turn. */
 export async function verifyLinks(
   context: RecordPort & DeliveryPort,
   signal: AbortSignal,
@@ -274,7 +273,7 @@ export async function verifyLinks(
   return verified
 }
 
-/** Fetches a linked image and compares its bytes. When they differ, its record goes, and the file is uploaded. */
+/** Fetches a linked image and compares its bytes. When they differ, its record is removed, and the file is uploaded. */
 export async function verifyLink(
   context: RecordPort & DeliveryPort,
   image: ImageRow,

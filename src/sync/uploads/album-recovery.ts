@@ -29,7 +29,7 @@ import {
 import type { PassEvent } from '../pass-events.ts'
 import { afterRefusalMs } from './upload-job.ts'
 
-/** `propagating`: the rows of the mirrors that do not keep images of pictures that are gone. */
+/** `propagating`: the rows of the mirrors that delete images. The others keep them. */
 export type Recovery = EngineContext & { propagating: ReadonlySet<number> }
 
 type Placed = ListedImage & { album: number | null }
@@ -48,22 +48,22 @@ interface Looked extends WalkBefore {
 
 /** What the previous walk showed. Two walks are compared, because one walk may miss an image. */
 interface WalkBefore {
-  /** By the intent's row: the id of the only image that can be the upload's. */
+  /** The id of the only image that can be an upload's, by the row of the upload's intent. */
   alike: Map<number, string>
-  /** The intents whose image the previous walk, a complete one, did not show after the upload could arrive no more. */
+  /** Intents whose image the previous, complete walk did not show after the upload could not arrive any more. */
   missed: Set<number>
 }
 
-/** After so long an upload that no walk shows has not arrived, whatever the host counts: it would list the image by now. */
+/** After so long, an upload that no walk shows has not arrived, whatever the host counts: it would list the image by now. */
 const COUNTED_MS = DAY_MS
 
-/** How often an album is walked at most, until two walks in a row are complete. */
+/** How often an album is walked at most until two walks in a row are complete. */
 const LOOKS = 4
 
 export async function lookAtAlbum(
   recovery: Recovery,
   album: number | null,
-  /** The rows of open uploads whose bytes the host delivers: arrived, but the ids are not known. */
+  /** The rows of open uploads whose bytes the host delivers. They have arrived, but their ids are not known. */
   delivered: ReadonlySet<number>,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
@@ -71,7 +71,7 @@ export async function lookAtAlbum(
   const ofAlbum = () => synced.journal.openUploads().filter(intent => intent.album === album)
   const before: WalkBefore = { alike: new Map(), missed: new Set() }
   for (let looks = 0; looks < LOOKS; looks++) {
-    // The time is taken before the walk, because the walk may miss an image that arrives while it is under way.
+    // The time is taken before the walk, which may miss an image that arrives during it.
     const now = clock.monotonic()
     const ended = ({ sent_at }: OpenUpload) => now - sent_at > mayArriveFor(credentialLifetimeMs)
     if (ofAlbum().length === 0) return null
@@ -79,7 +79,7 @@ export async function lookAtAlbum(
     if (!listed.ok) return listed.failure
     const { images, complete, settled, atOnce } = listed.value
     const isWhole = ({ sent_at }: OpenUpload) => complete || (settled && now - sent_at > COUNTED_MS)
-    // No incomplete walk may lie between the two. A settled look's last two walks showed the same.
+    // No incomplete walk may lie between the two. The last two walks of a settled look showed the same.
     const follows = atOnce || (settled && !complete)
     if (!follows) forget(before)
     const listing = {
@@ -110,8 +110,8 @@ export async function lookAtAlbum(
   return null
 }
 
-/** Whether an image may be an upload's though it is listed with another size: nothing has shown yet whether the host keeps such
- * pictures as sent, and the image came to the host when the upload could. A file that uses an image would wait for ever. */
+/** Whether an image with another listed size may still be an upload's: nothing has shown whether the host keeps such pictures as
+ * sent, and the image came when the upload could. Otherwise a file that uses an image would wait for ever. */
 function despiteSize(
   { synced, credentialLifetimeMs }: Recovery,
   image: ListedImage,
@@ -123,8 +123,8 @@ function despiteSize(
   return isNew && isOfThen && deliveryOf(synced, intent.mime) === undefined
 }
 
-/** Forgets the previous walk. While others change the album, images move from page to page, and walks on both sides of an
- * incomplete one may have missed the same image. */
+/** Forgets the previous walk. While others change an album, images move from page to page, and the walks before and after an
+ * incomplete one may miss the same image. */
 function forget({ alike, missed }: WalkBefore): void {
   alike.clear()
   missed.clear()
@@ -160,13 +160,13 @@ async function act(
   const emitted = foundOut(synced, intent, false)
   const now = recovery.clock.wall()
   await synced.commit(tx => neverArrived(tx, intent, now, failureByProxy(synced, intent, now)))
-  // The next upload walks the album again. If the image has arrived after all, this walk shows it.
+  // The next upload walks the album again, which shows the image if it has arrived after all.
   recovery.contents.forget(intent.album)
   recovery.emit(emitted)
 }
 
-/** Whether the bytes are there of the image that the credential named. A host may list it from step 1 on, with the declared
- * size, until the credential has ended. Where no size tells, two complete walks must show it. */
+/** Whether the image that the credential named has its bytes. A host may list it from step 1 on, with the declared size, until
+ * the credential has ended. Where no size shows it, two complete walks must show the image. */
 function isThere(
   intent: OpenUpload,
   { id, size }: Placed,
@@ -178,7 +178,7 @@ function isThere(
   return isSeenAgain
 }
 
-/** The failure of an upload that has not arrived, where a proxy answered with a page of its own, and would again; or null. */
+/** The failure of an upload that a proxy refused with a page of its own, as it would again, and that has not arrived; or null. */
 function failureByProxy({ failures }: Synced, intent: OpenUpload, now: number): Failed | null {
   const { folder, name, hash } = intent
   const doubt = failures.doubt(folder, name)
@@ -188,7 +188,7 @@ function failureByProxy({ failures }: Synced, intent: OpenUpload, now: number): 
   return { code: 'HOST_ANSWER', message, retryAt, hash }
 }
 
-/** Decides about an upload when exactly one listed image can be its. Returns false when it proved to have other bytes. */
+/** Decides about an upload when exactly one listed image can be its. Returns false when that image has other bytes. */
 async function actOnAlike(
   recovery: Recovery,
   intent: OpenUpload,
@@ -196,12 +196,12 @@ async function actOnAlike(
   { conclusive, delivered, alike }: Looked,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // An address may hold a short id by chance.
+  // A short id may stand in an address by chance.
   const named = id.length >= 8 && names(intent.cdn_url, id)
   const isSeenAgain = alike.get(intent.id) === id
   if (conclusive) alike.set(intent.id, id)
   if (delivered && conclusive && !named && !isSeenAgain) return true
-  // The promised address holds the image's id, or two walks showed no other image that can be the upload's.
+  // The upload has arrived. The image is its: the promised address holds the id, or no other image comes into question.
   if (delivered && (conclusive || named)) {
     await record(recovery, intent, { remote_id: id, cdn_url: intent.cdn_url, album, proof: 'uploaded' })
     return true
@@ -215,7 +215,7 @@ async function actOnAlike(
   if (compared.verdict === 'other') return false
   if (compared.verdict === 'equal')
     await record(recovery, intent, { remote_id: id, cdn_url: compared.cdnUrl, album, proof: 'compared' })
-  // Until then it may still arrive as another image. A file that uses an image keeps it until another one is proved.
+  // Until then the upload may still arrive as another image. A file that uses an image keeps it until another one is proved.
   else if (
     conclusive &&
     (isSeenAgain || sizeProves(size, intent.size)) &&
@@ -225,15 +225,15 @@ async function actOnAlike(
   return true
 }
 
-/** Called before the outcome is recorded, which may delete the folder's row. */
+/** The event of an outcome. Made before the outcome is recorded, which may remove the folder's row. */
 function foundOut(synced: Synced, intent: OpenUpload, arrived: boolean): PassEvent {
   const { mirror, path } = locationOf(synced, intent)
   const { folder } = synced.mirrors.byId(mirror)!
   return { event: 'upload_found_out', mirror: folder, path, name: intent.name, arrived }
 }
 
-/** Records the upload as the image that its file uses, when this image delivers the upload's bytes: a host may put a new
- * version into the image of the old one, which keeps its id. Returns whether this is so. */
+/** Whether the file's own image delivers the upload's bytes, because the host put the new version into it under the same id. If
+ * so, records the upload as this image. */
 export async function foundInItsOwn(
   recovery: Recovery,
   intent: OpenUpload,
@@ -249,10 +249,10 @@ export async function foundInItsOwn(
   if (!image?.cdn_url || image.name !== intent.name || image.album !== intent.album) return false
   if (image.hash.equals(intent.hash) || synced.files.onImage(image.id).length > 1 || !isIt(image))
     return false
-  // A file that has come back to the image's recorded bytes would lose them unseen. So for it the listed size tells too.
+  // A file that has its old bytes again would lose them unnoticed. So for it the listed size counts too.
   const size = file?.hash?.equals(image.hash) && listed.find(({ id }) => id === image.remote_id)?.size
   const isListed = size && sizeProves(size, intent.size) && !sizeFits(size, image.size)
-  // Bytes alone count: an edit of metadata leaves the image data as they were.
+  // Only equal bytes count, because an edit of metadata does not change the image data.
   const given = isListed ? null : await host.fetchDelivered(image.cdn_url, intent.size, signal)
   if (given && !(given.ok && given.status === 200 && given.sha256.equals(intent.hash))) return false
   const { remote_id, cdn_url, album } = image
@@ -268,7 +268,7 @@ export async function record(
   const { synced } = recovery
   const emitted = foundOut(synced, intent, true)
   const deletionsOf = (mirror: number) => (recovery.propagating.has(mirror) ? 'propagate' : 'keep')
-  // The picture lies flat only when neither the album that it was sent into nor the one that shows it is its own.
+  // The picture lies flat unless the album that it was sent into, or the one that lists it, is its own.
   const flat = [intent.album, at.album].every(album => isFlatIn(synced, intent, album)) ? 1 : 0
   await synced.commit(tx => {
     const before = tx.images.byRemoteId(at.remote_id)
@@ -294,7 +294,7 @@ async function listedIn(
 ): Promise<Outcome<Pick<WholeWalk, 'complete' | 'settled' | 'atOnce'> & { images: Placed[] }>> {
   const row = album === null ? null : synced.albums.byId(album)!
   const walk = row ? await walkWhole(host, row.remote_id, signal) : await walkEverything(host, signal)
-  // The album was deleted, and all images in it with it.
+  // The album was deleted with all its images.
   if (!walk.ok && walk.failure.remedy === 'gone' && row)
     return { ok: true, value: { images: [], complete: true, settled: true, atOnce: true } }
   if (!walk.ok) return walk

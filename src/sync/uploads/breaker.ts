@@ -13,17 +13,17 @@ import type { EngineContext } from '../context.ts'
 import { triedAgainAt } from '../quota/index.ts'
 import type { UploadResult } from './upload-job.ts'
 
-/** When so many different pictures are refused in the same way, the host refuses them all, or their type, and none fails. */
+/** After so many different pictures in a row were refused alike, the host refuses all, or all of their type: none has failed. */
 const ALIKE = 3
 /** How many refused pictures are remembered. */
 const MOST = 200
 
-/** Remedies of refusals that may concern all pictures of a type; one that is too large, or has wrong dimensions, is alone. */
+/** Remedies of refusals that may concern all pictures of a type. A wrong size or wrong dimensions concern one picture. */
 const OF_TYPE: ReadonlySet<Remedy> = new Set<Remedy>(['change_request', 'refused_by_node', 'not_permitted'])
-/** This status says that the type is refused (RFC 9110), not the picture. */
+/** The status that says that the type is refused (RFC 9110), and not the picture. */
 const UNSUPPORTED_TYPE = 415
 
-/** The endpoints that refuse all pictures, and the types that are refused, while pictures wait. */
+/** The blocks of endpoints that refuse all pictures, and of refused types. None while no picture waits. */
 export function refusals({ account, files }: Records): BlockRow[] {
   return files.arePending(0) ? account.blocks().filter(isRefusal) : []
 }
@@ -33,7 +33,7 @@ export function forgetRefusals({ account }: Tx): void {
   for (const row of account.blocks()) if (isRefusal(row)) account.unblock(row.endpoint)
 }
 
-/** An audit was made: the host is asked about each refused format again. */
+/** After an audit: makes the host be asked again about each refused format. */
 export function askFormatsAgain({ account }: Tx): void {
   for (const row of account.blocks())
     if (row.code === FORMAT_REFUSED) account.block({ ...row, said_at: row.since })
@@ -43,18 +43,18 @@ function isRefusal({ code }: BlockRow): boolean {
   return remedyOfCode(code) === 'refused_by_node'
 }
 
-/** Finds out whether the host refuses a picture, all of its type, or all. A refused picture fails, and goes last at its next
- * try. When three different ones in a row are refused in the same way, their endpoint is blocked: none has failed, one at a
- * time asks again, after ever longer pauses, and the first that is taken ends the block. What is refused again after that has
- * failed by itself. An outage that the host explains in a code of its own is a block at once: the gate has asked often enough.
- * When a picture of another type was taken since the first of three of one type was refused, the type is blocked: its pictures
- * wait, the others are sent, and one of the type asks now and then. */
+/** Finds out whether the host refuses a single picture, all of its type, or all. A refused picture fails, and comes last at its
+ * next try. When three different pictures in a row are refused in the same way, their endpoint is blocked, and none of them has
+ * failed. Then one picture at a time asks again, after ever longer pauses, and the first one that is taken ends the block. A
+ * picture that is refused after that has failed by itself. An outage that the host explains in a code of its own blocks at once,
+ * because the gate has asked often enough. When a picture of another type was taken since the first of three of one type was
+ * refused, only that type is blocked: its pictures wait, except one that asks now and then. */
 export class Breaker {
   readonly #context: BreakerPort
   readonly #block: BlockRow | undefined
-  /** Pictures that were refused and not taken since, by folder and name. They go last, in this order. */
+  /** Pictures that were refused and not taken since, by folder and name. They come last, in this order. */
   readonly #refused: Map<string, Refused>
-  /** Pictures that were refused in the same way since one was taken, none of them before. */
+  /** Pictures that were refused in the same way since the last one was taken, and never before. */
   readonly #alike = new Map<string, FileKey>()
   #way = ''
   readonly #notFailed: FileKey[] = []
@@ -64,7 +64,7 @@ export class Breaker {
   #hasServed = false
   /** Whether the blocked endpoint has answered in this run. */
   #hasAnswered = false
-  /** By the type's block, the picture that asks in this run; null once it was refused. */
+  /** The picture that asks in this run for each blocked type, by the type's block. Null once it was refused. */
   readonly #asking = new Map<string, string | null>()
 
   constructor(context: BreakerPort) {
@@ -74,14 +74,14 @@ export class Breaker {
     this.#refused = new Map(context.synced.meta.get('refused')?.map(key => [textOf(key), key]))
   }
 
-  /** The failure that ends the uploads while an endpoint is blocked; null where none is. */
+  /** The failure that ends the uploads while an endpoint is blocked. Null: none is. */
   get blocked(): HostFailure | null {
     if (!this.#block || this.#shut === null) return null
     const { code, message, endpoint } = this.#block as BlockRow & Pick<HostFailure, 'endpoint'>
     return { remedy: 'refused_by_node', endpoint, code, message, repeated: true }
   }
 
-  /** Whether nobody has asked the blocked endpoint yet. A picture whose album is known asks for no album. */
+  /** Whether nobody has asked the blocked endpoint yet. A picture whose album is known does not ask those of albums. */
   get isUnasked(): boolean {
     return this.blocked !== null && !this.#hasAnswered
   }
@@ -91,7 +91,7 @@ export class Breaker {
     return this.#block !== undefined && !this.#isDue(this.#block)
   }
 
-  /** Why a picture waits that a run before has read; null: it is to be read. */
+  /** Why a picture waits that an earlier run has read. Null: it is to be read. */
   whyUnread(file: FileKey): Reason | null {
     const own = this.#context.synced.waits.of(file)?.why
     return this.#unlessAsking(file, own === undefined ? undefined : this.#blockOf(row => row.message === own))
@@ -105,7 +105,7 @@ export class Breaker {
     )
   }
 
-  /** The same host, which tells of its albums' endpoints when they answer. */
+  /** The host, watched: the breaker learns when the endpoints of albums answer. */
   watching(host: ImageHost): ImageHost {
     const watched = async <T>(endpoint: Endpoint, asked: Promise<Outcome<T>>) => {
       const outcome = await asked
@@ -119,7 +119,7 @@ export class Breaker {
     })
   }
 
-  /** The same files, with those at the end that were refused. */
+  /** The files in their order, with those at the end that were refused. */
   *last(files: Generator<FileRow>): Generator<FileRow> {
     const later = new Map<string, FileRow>()
     for (const file of files) {
@@ -148,7 +148,7 @@ export class Breaker {
     return this.#refused.get(textOf(file))?.mime ?? (format && FORMATS[format].mime)
   }
 
-  /** The same result, or what the refusal in it means for this picture and for others. */
+  /** What the result of an upload means. A refusal is weighed for this picture and for others. Every other result stays. */
   async weigh({ folder, name }: FileRow, result: UploadResult): Promise<UploadResult> {
     const key = { folder, name }
     switch (result.kind) {
@@ -163,7 +163,7 @@ export class Breaker {
           if (isOfPicture) return ofPicture
         }
         this.#hasAnswered ||= !failure.unsent && failure.endpoint === this.#block?.endpoint
-        // The gate has sent nothing because of an outage, and the block that is known says why.
+        // An outage kept the gate from sending. The block that is known already says why.
         const { blocked } = this
         if (failure.unsent && failure.endpoint === blocked?.endpoint)
           return { kind: 'stop', failure: blocked }
@@ -189,7 +189,7 @@ export class Breaker {
     return this.#alike.size >= ALIKE
   }
 
-  /** At the end of a run: the pictures that were refused with all others have not failed. */
+  /** Ends a run. Pictures that were refused together with all others have not failed. */
   async end(): Promise<void> {
     if (this.#notFailed.length > 0) await this.#commit(tx => refusedByAll(tx, this.#notFailed))
   }
@@ -199,7 +199,7 @@ export class Breaker {
     failed: UploadResult & { code: string; mime?: string },
     refusal: HostFailure,
   ): Promise<UploadResult> {
-    // A picture that was refused before says nothing about others.
+    // A picture that was refused before shows nothing about others.
     const isKnown = this.#refused.has(textOf(key)) || this.#hasFailed(key, failed.code)
     const { endpoint, status, remedy } = refusal
     this.#hasAnswered ||= endpoint === this.#block?.endpoint
@@ -214,7 +214,7 @@ export class Breaker {
     return refusing(refusal)
   }
 
-  /** Notes the refusal of a picture that goes last then. Returns why it waits; null: the host has not refused its type. */
+  /** Notes that the host refused a picture, which then comes last. Returns why it waits. Null: its type is not refused. */
   async #typeRefused(key: FileKey, mime: string, refusal: HostFailure): Promise<Reason | null> {
     const { endpoint, code, status, message: said } = refusal
     const way = `${endpoint} ${code} ${status}`
@@ -244,7 +244,7 @@ export class Breaker {
     return this.#context.synced.failures.ofUpload(key)?.code === code
   }
 
-  /** Whether a 5xx of step 1 is of this picture alone: others were taken, or it has failed by itself before. */
+  /** Whether a 5xx of step 1 concerns only this picture: others were taken, or it has failed by itself before. */
   #isOfPicture(key: FileKey, { othersServed }: HostFailure, code: string): boolean {
     if (othersServed) return true
     return this.#refused.has(textOf(key)) && (this.#hasServed || this.#hasFailed(key, code))
@@ -261,11 +261,11 @@ export class Breaker {
     }
     if (mime !== undefined) await this.#unblock(ofType(mime))
     for (const endpoint of ['upload', 'send'] as const) await this.#works(endpoint)
-    // The reason may be gone for which the others were refused too.
+    // What was refused before is tried again, because the reason may be gone.
     if (isNews) await this.#commit(tx => wasRefused && retried(tx, [...this.#refused.values()]))
   }
 
-  /** The endpoint has done what it was asked for. */
+  /** Notes that the endpoint did what it was asked. */
   async #works(endpoint: Endpoint): Promise<void> {
     if (this.#way.startsWith(`${endpoint} `)) this.#alike.clear()
     if (this.#shut !== endpoint) return
@@ -301,7 +301,7 @@ export class Breaker {
     return this.#asking.get(endpoint) === textOf(file) ? null : message
   }
 
-  /** Whether a block is asked about now, also after the clock was set back, when `said_at` may lie in the future. */
+  /** Whether a blocked endpoint or type is asked now. Also when `said_at` lies in the future, after the clock was set back. */
   #isDue(block: BlockRow): boolean {
     const { clock, allowance } = this.#context
     const now = clock.wall()

@@ -9,24 +9,24 @@ import type { UploadJob, UploadResult, Waits } from './upload-job.ts'
 
 /** What becomes of a picture that is not all there, or whose form is broken. */
 export interface IncompletePolicy {
-  /** When the picture has not changed for so many milliseconds, albumd assumes that nobody writes it any more. */
+  /** After how many milliseconds without a change nobody writes the picture any more. */
   afterMs: number
-  /** What becomes of a picture of which something is missing. leave: it fails, until it changes. send: it is sent as it is. */
+  /** What becomes of a picture that lacks something. leave: it fails until it changes. send: it is sent as it is. */
   action: 'leave' | 'send'
 }
 
 type Read = Pick<OpenPicture, 'verdict' | 'look' | 'hash'>
 
-/** For so long an incomplete picture that looks the same is not read again. A writer through a memory map changes times late. */
+/** For how long an incomplete picture that looks the same is not read again. A writer through a memory map changes times late. */
 const READ_AGAIN_MS = 30_000
 
-/** A picture that lacked something and changes within this time is still written for the first time, and by no editor. */
+/** A picture that lacked something and changes within this time is still being written for the first time, not edited. */
 const JUST_MS = 2000
 
-/** How many pictures are remembered at most. A forgotten picture is only read once more. */
+/** The most pictures that are remembered. A forgotten one is only read once more. */
 const MOST_KNOWN = 1000
 
-/** How long a picture waits that contains zeros where pixels may be zeros, because its writer may fill this stretch later. */
+/** How long a picture waits with zeros where its pixels are, because its writer may fill this stretch later. */
 const ZEROS_MS = 60_000
 
 /** A picture that waits. Times are monotonic milliseconds. */
@@ -42,7 +42,7 @@ interface Waiting extends Pick<Read, 'look' | 'hash'> {
   end: number
 }
 
-/** Remembers pictures that are being written, or whose writer stopped too early. They hold up no other picture. */
+/** Remembers pictures that are being written, or whose writer stopped too early. Other pictures do not wait for them. */
 export class IncompletePictures {
   readonly #policy: IncompletePolicy
   readonly #waiting = new Map<string, Waiting>()
@@ -51,8 +51,8 @@ export class IncompletePictures {
     this.#policy = policy
   }
 
-  /** What a picture waits for, if it was read a moment ago and has not changed since. A restless picture has to wait although
-   * it has changed, so that a picture that is written all the time is not read all the time. Null: the picture must be read. */
+  /** Why a picture still waits that was read a moment ago and has not changed since. A restless picture waits even after a
+   * change, so that a picture that is written all the time is not read all the time. Null: the picture must be read. */
   recall(file: FileRow, clock: Clock): Waits | null {
     const known = this.#waiting.get(textOf(file))
     if (!known || (known.why !== 'restless' && !isSameLook(known.look, file))) return null
@@ -61,12 +61,12 @@ export class IncompletePictures {
     return { kind: 'waits', message: known.message, retryInMs: known.end - now }
   }
 
-  /** Whether the picture changed while albumd waited for it, when it was last read. */
+  /** Whether the picture had changed when it was last read, while albumd waited for it to rest. */
   isRestless(file: FileKey): boolean {
     return this.#waiting.get(textOf(file))?.why === 'restless'
   }
 
-  /** Decides about a restless picture that was just read: null when it was the same for `settleMs`. Otherwise it waits. */
+  /** Decides about a restless picture that was just read. Null: it was the same for `settleMs`. Otherwise it waits. */
   rest(
     { settleMs, clock }: Pick<EngineContext, 'settleMs' | 'clock'>,
     file: FileKey,
@@ -78,14 +78,14 @@ export class IncompletePictures {
     return this.#wait(file, read, { why: 'restless', message: because('still_written'), since, from, end })
   }
 
-  /** Whether something was missing a moment ago, so that the first writer is still at work, and not an editor. */
+  /** Whether something was missing a moment ago, so that the first writer is still at work, and no editor. */
   wasJustMissing(file: FileKey, clock: Clock): boolean {
     const known = this.#waiting.get(textOf(file))
     return known?.why === 'missing' && clock.monotonic() - known.from < JUST_MS
   }
 
-  /** Decides about a picture that was just read: it waits, it fails, or it can be sent (null). Whatever is odd about a
-   * picture that has not changed for long enough is nobody's unfinished work. */
+  /** Decides whether a picture that was just read waits, fails, or can be sent (null). Nobody works on an odd picture any more
+   * that has not changed for long enough. */
   judge(
     context: AgeContext & Pick<EngineContext, 'settleMs'>,
     job: Pick<UploadJob, 'file' | 'root' | 'path'>,
@@ -103,9 +103,9 @@ export class IncompletePictures {
     const why = because(`flaw_${code}`, { part, at })
     const waitMs = Math.max(settleMs, code === 'zeros' ? Math.min(ZEROS_MS, afterMs) : afterMs)
     const fails = kind === 'missing' && action === 'leave'
-    // A ctime in the future comes from a wrong clock. An hour ahead is taken as an hour ago, so that the wait is not long.
+    // A ctime in the future comes from a wrong clock. An hour ahead counts as an hour ago, so that the wait is short.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
-    // To fail early does no harm. To be sent, no clock that was set may have aged it, or albumd saw it rest for so long.
+    // Failing early does no harm. Sending needs an age that no set clock has changed, or that albumd has seen itself.
     const known = fails ? age : Math.max(leftAloneMs(context, job, look.ctime, 'likelySince'), from - since)
     const message = because(fails ? 'incomplete' : 'odd', { why })
     const waits = this.#wait(file, read, { why: kind, message, since, from, end: from + waitMs - known })
@@ -114,13 +114,13 @@ export class IncompletePictures {
     return { kind: 'failed', code: 'PICTURE_INCOMPLETE', message: stays, retryAt: null, hash }
   }
 
-  /** Since when the picture has not changed, as this read and the earlier reads of the picture show. Monotonic milliseconds. */
+  /** Since when the picture has not changed, as this read and the last one show. Monotonic milliseconds. */
   #sameSince(file: FileKey, { look, hash }: Read, now: number): number {
     const before = this.#waiting.get(textOf(file))
     return before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
   }
 
-  /** Null: its wait has ended. */
+  /** Makes a picture wait. Null: its wait has ended already. */
   #wait(file: FileKey, { look, hash }: Read, wait: Omit<Waiting, 'look' | 'hash'>): Waits | null {
     this.#waiting.delete(textOf(file))
     if (wait.end <= wait.from) return null

@@ -1,4 +1,4 @@
-/** Brings pictures to the host: queue, credential and bytes, adoption, and recovery of what was in doubt. */
+/** Brings pictures to the host: queue, two-step upload, adoption of images, and recovery of uploads in doubt. */
 
 export { type Verified, verifyLink, verifyLinks } from './adoption.ts'
 export { askFormatsAgain, forgetRefusals, refusals } from './breaker.ts'

@@ -2,22 +2,22 @@ import { IN_MEMORY } from '../../local/picture-buffers.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { UnderWay } from '../under-way.ts'
 
-/** The place of one upload among those on the way to the host. */
+/** The place of an upload among those on the way to the host. */
 export interface Lane {
   /** Waits until this upload may be on the way to the host. False: no further upload may begin. */
   enter(): Promise<boolean>
   /** Lets the next upload begin. */
   leave(): void
-  /** Leaves, because the host has no room for this upload beside the others. From now on fewer are on the way together. */
+  /** Leaves, because the host has no room for this upload beside the others. From now on fewer uploads go together. */
   giveWay(): void
 }
 
-/** Takes the next of the files and uploads it. False: there is no further file, or nothing more may be sent. */
+/** Uploads the next of the files. False: there is none, or nothing more may be sent. */
 type Next = (files: Generator<FileRow>) => Promise<boolean>
 
-/** Decides which pictures are worked on at a time. `concurrency` uploads are on the way, from credential to answer, while
- * the next are read ahead and those that have arrived are recorded. A large one may take minutes, so what becomes stale is
- * scanned meanwhile. Then no upload begins, because a folder may be in doubt. */
+/** Decides which pictures are worked on at a time. `concurrency` uploads are on the way, from credential to answer. Meanwhile the
+ * next pictures are read, and those that have arrived are recorded. A large picture may take minutes, so what becomes stale is
+ * scanned meanwhile. During such a scan no upload begins, because a folder may be in doubt. */
 export class Lanes {
   readonly #workers: number
   readonly #underWay: UnderWay
@@ -33,7 +33,7 @@ export class Lanes {
     this.#large = new Slots(concurrency)
   }
 
-  /** Works through files, `most` at a time. `files`: returns all files anew. */
+  /** Works through files, `most` at a time. `files`: returns all files each time it is called. */
   async run(files: () => Generator<FileRow>, next: Next, most = this.#workers): Promise<void> {
     const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>()
     let from: Generator<FileRow> | null
@@ -55,17 +55,17 @@ export class Lanes {
     await ended
   }
 
-  /** Scans beside the uploads. After the scan all files are gone through anew, because the scan may have found new files.
-   * Returns when the scan has ended, also when it has failed. Then the run fails too. */
+  /** Scans beside the uploads. Then goes through all files again, because the scan may have found new ones. Resolves when the
+   * scan has ended, even with a failure. After a failure the run fails too. */
   async scanBeside(scan: Promise<void>): Promise<void> {
     const ended = this.#underWay.beside(scan)
     this.#beginAnew()
     await ended
   }
 
-  /** Works on a picture of this size. `mayBegin`: asked when a lane is free, as other uploads may have ended all. */
+  /** Works on a picture of this size. `mayBegin`: asked when a lane is free, because other uploads may have ended the run. */
   async take(size: number, mayBegin: () => boolean, work: (lane: Lane) => Promise<void>): Promise<void> {
-    // A picture that is too large for memory is read twice, so no more of them are read ahead than are sent.
+    // A picture that is too large for memory is read twice. So no more of these are read than are sent.
     const read = size > IN_MEMORY ? await this.#large.enter() : null
     let leave: (() => void) | null = null
     const lane: Lane = {
@@ -88,7 +88,7 @@ export class Lanes {
     }
   }
 
-  /** Runs uploads one after the other, so that the first of them finds out what the others need to know. */
+  /** Runs uploads one after the other, so that the first one finds out what the others need to know. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     const leave = await this.#ofOne.enter()
     try {
@@ -99,10 +99,10 @@ export class Lanes {
   }
 }
 
-/** After so many have left, one more is let in than before, up to the first number. */
+/** After how many that left one more is let in than before, up to the first number. */
 const CALM = 10
 
-/** Lets so many in at a time. The others wait, and come in as they came. */
+/** Lets a number of callers in at a time. The others wait, and come in by their order. */
 class Slots {
   readonly #most: number
   #places: number
@@ -115,7 +115,7 @@ class Slots {
     this.#places = places
   }
 
-  /** Returns how to leave again. Only the first call of this function counts. */
+  /** Waits for a place. Returns the function that leaves. Only its first call counts. */
   async enter(): Promise<() => void> {
     if (this.#inside < this.#places) this.#inside++
     else await new Promise<void>(resolve => this.#waiting.push(resolve))
@@ -132,7 +132,7 @@ class Slots {
     }
   }
 
-  /** Lets one fewer in than are inside. */
+  /** Lets in one fewer than are inside now. */
   narrow(): void {
     this.#places = Math.max(1, this.#inside - 1)
     this.#left = 0

@@ -16,17 +16,17 @@ import { isNamed, type Pass } from '../pass-request.ts'
 import { fullPath } from '../tree-path.ts'
 import { foundInItsOwn, lookAtAlbum, type Recovery, record } from './album-recovery.ts'
 
-/** Recovery: what became of uploads whose answer is not known. Nothing is sent while it works. It asks whether the promised
- * address gives the bytes. If not, it walks the album: an image with the promised id ends the doubt, or the comparison with the
- * only unrecorded one of that name. Without one the upload may still arrive until its credential has expired (§8). After that
- * two complete walks in a row prove that it never did, and the file is pending again. */
+/** Recovery finds out what became of uploads whose answer is not known. Nothing is sent meanwhile. First it asks whether the
+ * promised address delivers the bytes. If not, it walks the album. An image with the promised id ends the doubt, and so does a
+ * comparison with the only unrecorded image of the name. Otherwise the upload may still arrive until its credential has expired
+ * (§8). After that, two complete walks in a row prove that it never did, and the file is pending again. */
 export async function recoverUploads(context: EngineContext, pass: Pass): Promise<void> {
   await endLoss(context)
   await settleJournal(context, pass)
   if (pass.task !== 'look') pass.notRecovered = await findOut(context, pass)
 }
 
-/** Makes files uncertain whose upload was left open, and tries failed ones again whose time has come, as the pass names them. */
+/** For the files that the pass names: those with an open upload become uncertain, and due failed ones are tried again. */
 export async function settleJournal(
   { synced, clock, credentialLifetimeMs }: AlbumPort,
   pass: Pass,
@@ -41,7 +41,7 @@ export async function settleJournal(
   })
 }
 
-/** The version that was sent may have arrived, so it is not sent again. When the file has changed since, the new one is. */
+/** The version that was sent may have arrived, so it is not sent again. When the file has changed, the new version is. */
 function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: number): void {
   const { hash, size, mtime, since } = intent
   const file = tx.files.at(intent)
@@ -50,7 +50,7 @@ function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: numb
   uncertain(tx, file, { hash, since, until: since + mayArriveMs, why }, now)
 }
 
-/** The uploads in doubt of which the pass must know: those that it names, and those for which a deletion in escrow waits. */
+/** The uploads in doubt that concern the pass: those that it names, and those for which a deletion in escrow waits. */
 export function inDoubt({ synced }: RecordPort, pass: Pass): OpenUpload[] {
   const { journal, images, escrow } = synced
   const isAwaited = ({ hash }: OpenUpload) => images.byHash(hash).some(({ id }) => escrow.of(id))
@@ -80,7 +80,7 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
   for (const album of albums) {
     if (signal.aborted) return null
     const failure = await lookAtAlbum(recovery, album, delivered, signal)
-    // An outage will end. A plan without listings stays, so the other albums are tried now.
+    // An outage ends the search, and will pass. A plan without listings stays, so the other albums are tried now.
     if (failure && failure.remedy !== 'plan') return failure
     unlisted ??= failure
   }
@@ -89,19 +89,19 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
   return unlisted
 }
 
-/** Whether the promised address gives the upload's bytes. When it also tells the image's id, the image is recorded. */
+/** Whether the promised address delivers the upload's bytes. When the address also tells the image's id, records the image. */
 async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent
-  // An address that does not hold the id may be that of another image of this name. Of this the album's listing tells.
+  // An address without the id may be that of another image of this name. The album's listing then tells.
   const isNamed = (image: ImageRow) => names(image.cdn_url, image.remote_id)
   if (await foundInItsOwn(recovery, intent, signal, { isIt: isNamed })) return true
   if (cdn_url === null || !(await delivers(recovery, cdn_url, sentFor(intent), signal))) return false
-  // Equal bytes of two files may get the same address and id. Then the recorded id is the upload's.
+  // Two files with equal bytes may get the same address and id. Then the recorded id is the upload's.
   const known = recovery.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)
   const id = remote_id ?? known?.remote_id ?? confirmedPattern(recovery.synced)?.idOf(cdn_url) ?? null
   const before = id === null ? undefined : recovery.synced.images.byRemoteId(id)
-  // Some hosts put a new version into the image of the old version, which keeps its id and address. When the id's record
-  // names another address, this has not happened: the record is of another image, and the id is not the upload's.
+  // Some hosts put a new version into the old version's image, which keeps its id and address. Where the id's record names
+  // another address, this has not happened: the record is of another image, and the id is not the upload's.
   const isOther = before && !before.hash.equals(hash) && before.cdn_url !== cdn_url
   if (id === null || isOther) return true
   // An upload without an album has arrived in the account's default album.
@@ -110,9 +110,9 @@ async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: Ab
   return true
 }
 
-/** Seldom, because each look costs a walk. */
+/** How often an upload is looked for that was not sent a short time ago. Seldom, because each look costs a walk. */
 const UNDECIDED_MS = HOUR_MS
-/** For so long an upload is often looked for. Afterwards it is once it can't arrive any more. */
+/** For how long after it was sent an upload is looked for often. */
 const EARLY_MS = 60_000
 /** How often an upload is looked for that was sent a short time ago. */
 const SOON_MS = 10_000
@@ -129,7 +129,7 @@ export class RecoveryPace {
   /** Notes that an upload was looked for and not found. `endsAt`: when it can't arrive any more. */
   looked({ id, sent_at }: OpenUpload, now: number, endsAt: number): void {
     const soon = now + (now - sent_at < EARLY_MS ? SOON_MS : UNDECIDED_MS)
-    // As soon as the upload can't arrive any more, it is looked for once more.
+    // Once the upload can't arrive any more, it is looked for again.
     this.#next.set(id, now <= endsAt ? Math.min(soon, endsAt + 1) : soon)
   }
 

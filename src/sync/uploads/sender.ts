@@ -27,14 +27,14 @@ import { idIn } from '../listing/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { type Parcel, resultOfRefusal, type UploadResult, type UploadRun } from './upload-job.ts'
 
-/** How many credentials are asked for at most before the file fails. */
+/** How many credentials a file may use up before it fails. */
 const CREDENTIALS = 4
 
 /** The host's two-step upload (§4.1, §4.2): credential, intent, bytes, record. */
 export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
   const { job, open, picture } = parcel
   const declaration = new Declaration(run.synced, picture)
-  /** Null: this upload is on the way. Else why not. */
+  /** Begins to be on the way to the host. Returns null, or why this upload may not. */
   const begin = async (): Promise<UploadResult | null> => {
     if (!(await job.lane.enter())) return { kind: 'stop', failure: cancelled('upload', 'nothing') }
     return isAsRead(run, parcel) ? null : { kind: 'waits', message: because('file_changed_since') }
@@ -52,7 +52,7 @@ export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal):
       return { kind: 'uploaded', cdnUrl, imageId, size: open.look.size }
     }
     const { failure } = sent
-    // A failed step 2 has used up its credential. A failed step 1 has not got one.
+    // A failure of step 2 has used up the credential. A failure of step 1 has brought none.
     const isGranted = failure.endpoint === 'send'
     if (isFull(failure)) {
       job.lane.giveWay()
@@ -82,12 +82,12 @@ async function sendOnce(
   return sendBytes(run, { ...parcel, album }, declaration, credential, signal)
 }
 
-/** Whether the host had no room for this upload beside the others. */
+/** Whether the host has no room for this upload beside the others. */
 function isFull({ endpoint, code, remedy }: HostFailure): boolean {
   return endpoint === 'send' ? code === NO_ROOM : remedy === 'give_way'
 }
 
-/** Whether the file is still the one that was read, and is to be sent: it has waited for its lane. */
+/** Whether the file is still as it was read, and still to be sent, after it has waited for its lane. */
 function isAsRead({ disk }: UploadRun, { job: { root, path, isAsScanned }, open }: Parcel): boolean {
   try {
     return isAsScanned() && isSameLook(disk.lstat(fullPath(root, path)), open.look)
@@ -102,7 +102,7 @@ async function requestCredential(
   declaration: Declaration,
   signal: AbortSignal,
 ): Promise<Outcome<Credential & { album: Album }>> {
-  // §4.3 names no album. An upload of that form lands in the account's default album.
+  // §4.3 names no album, so uploads of that form land in the account's default album.
   const named = (album: Album) => (uploadForm === 'presign' ? null : album)
   const ask = (album: Album) =>
     host.requestUpload(requestFor({ ...parcel, album: named(album) }, declaration), signal)
@@ -158,10 +158,10 @@ async function sendBytes(
     signal,
   )
   const isReplaced = answer.ok && (await replacesItsOwn(run, parcel, answer.value, signal))
-  // A proxy may send a request twice, and the node refuses the second copy. So the album is looked at before the next try.
+  // A proxy may send a request twice, and the node refuse the second copy. So the next try looks at the album first.
   if (!answer.ok && answer.failure.remedy === 'refused_by_node') run.contents.forget(album?.id ?? null)
   const data = answer.ok ? await dataToRecord(run, open, picture) : null
-  // Commits keep their order. So the next upload's intent can't be on the disk before this upload's record is.
+  // Commits keep their order. So the next upload's intent is not on the disk before this upload's record.
   if (answer.ok) job.lane.leave()
   return synced.commit(tx => {
     const known = answer.ok ? synced.images.byRemoteId(answer.value.imageId) : undefined
@@ -177,7 +177,7 @@ async function sendBytes(
         data,
         flat: flatness(run.synced, job.albumPath, album),
       } as const
-      // The record of this id has other bytes: it was replaced, or only linked to a picture by its name, which is wrong.
+      // The recorded image of this id has other bytes. It was replaced, or was linked to a picture by name alone, wrongly.
       const file = withoutOther(parcel, known, () =>
         (isReplaced ? replaced : refuted)(tx, known!, clock.wall()),
       )
@@ -190,8 +190,8 @@ async function sendBytes(
   })
 }
 
-/** The same answer. When a node refuses a credential that may have been too old, another one is asked for at once. But the
- * credential may have been used by another copy of the request. Then the promised address may deliver the picture. */
+/** When a node refuses a credential that may be too old, another one is asked for at once. But a copy of the request may have
+ * used that credential. The promised address shows it when it delivers the picture. Returns the answer, corrected by that. */
 async function notArrived(
   run: UploadRun,
   answer: Outcome<Stored>,
@@ -204,8 +204,8 @@ async function notArrived(
   return hasArrived ? { ok: false, failure: { ...answer.failure, remedy: 'find_out' } } : answer
 }
 
-/** Puts the address that step 1 promised into an answer that names no address, and the id that the address shows into one that
- * names no id. Where neither shows it, recovery finds the image in its album. */
+/** Completes an answer that names no address by the address that step 1 promised, and one that names no id by the id in the
+ * address. Where neither shows the id, recovery finds the image in its album. */
 function keepingPromise({ synced }: UploadRun, sent: Outcome<Sent>, promised: Credential): Outcome<Stored> {
   if (!sent.ok) return sent
   const cdnUrl = sent.value.cdnUrl ?? promised.cdnUrl
@@ -215,7 +215,7 @@ function keepingPromise({ synced }: UploadRun, sent: Outcome<Sent>, promised: Cr
 
 type Stored = Sent & { imageId: string }
 
-/** It concerns no other upload, so that these go on. */
+/** The failure of an answer without an id. It does not concern other uploads, so these go on. */
 const withoutId: HostFailure = {
   remedy: 'find_out',
   endpoint: 'send',
@@ -224,7 +224,7 @@ const withoutId: HostFailure = {
   repeated: true,
 }
 
-/** The file without the image that has its bytes no more, whose record `forget` removes. */
+/** The file without the image, which does not have its bytes any more. `forget` removes the image's record. */
 function withoutOther(
   { job: { file }, open }: Parcel,
   known: ImageRow | undefined,
@@ -235,7 +235,7 @@ function withoutOther(
   return file.image === known.id ? { ...file, image: null } : file
 }
 
-/** Whether the host has put the picture into the image that its file uses: under that id, its address delivers the new bytes. */
+/** Whether the host has put the picture into the image that its file uses: the same id delivers the new bytes. */
 async function replacesItsOwn(
   run: UploadRun,
   { job, open, picture, album }: Parcel,
@@ -249,14 +249,14 @@ async function replacesItsOwn(
   const image = { ...known, cdn_url: cdnUrl ?? known.cdn_url }
   const compared = await compareDelivered(run, image, knownOf(open, picture), signal)
   if (compared.verdict !== 'unknown') return compared.verdict === 'equal'
-  // A host that has delivered no picture of the type can't show it, and the answer alone tells, as where it encodes anew.
+  // A host that has delivered no picture of this type can't show it, nor one that encodes anew. Then the answer alone counts.
   const isSilent = deliveryOf(synced, picture.mime) === undefined
   if (known.album !== (album?.id ?? null) || !(isSilent || mayBeAltered(compared.why))) return false
-  // What it delivers as it was sent before is the old version.
+  // When the host still delivers the old version, the image was not replaced.
   return image.cdn_url === null || !(await delivers(run, image.cdn_url, pictureOf(synced, known), signal))
 }
 
-/** Rejects an answer with the id of an image whose bytes are known to be others. An example: a node answers twice. */
+/** Rejects an answer whose id is that of an image with other bytes, as when a node answers twice. */
 function notAnothers(sent: Outcome<Stored>, known: ImageRow | undefined, open: OpenPicture): Outcome<Stored> {
   const isAnothers = known !== undefined && known.proof !== 'none' && !known.hash.equals(open.hash)
   return isAnothers ? { ok: false, failure: idOfAnother } : sent
@@ -278,12 +278,12 @@ function requestFor({ job, open, album }: Parcel, declaration: Declaration): Upl
   }
 }
 
-/** How one picture is declared (§4.1): the type of its bytes and its dimensions as stored, none for an SVG or a TIFF. Once
- * the host has refused these, with `skip_dimension_check`, so that it compares none. */
+/** How a picture is declared (§4.1): the type of its bytes and the dimensions as stored, or none for an SVG or a TIFF. After the
+ * host has refused these, `skip_dimension_check` makes it compare none. */
 export class Declaration {
   readonly #picture: Picture
   #skips: boolean
-  /** The host reads other dimensions than the file stores, as a host that applies EXIF does to a turned picture. */
+  /** Whether the host reads other dimensions than the file stores, as a host does that applies EXIF to a turned picture. */
   #isMismatched = false
 
   constructor({ meta }: MetaReads, picture: Picture) {
@@ -310,7 +310,7 @@ export class Declaration {
     return true
   }
 
-  /** Remembers of an upload that the host took how such pictures are declared, so that each costs one credential. */
+  /** Remembers how a picture was declared that the host took, so that further ones like it cost only one credential. */
   acknowledged({ meta }: Tx): void {
     if (this.#isMismatched && this.#picture.turned && meta.get('turned_skip') === null)
       meta.set('turned_skip', true)

@@ -12,18 +12,18 @@ type SettleContext = AgeContext &
     incomplete: Pick<EngineContext['incomplete'], 'wasJustMissing' | 'isRestless' | 'rest'>
   }
 
-/** Two reads so far apart show whether a file is being written. It is longer than the tick of any system's timestamps. */
+/** The time between two reads that show whether a file is being written: longer than the tick of any system's timestamps. */
 const LOOKS_APART_MS = 50
-/** For so many bytes the second read comes a millisecond later, so that a large file that grows is not read again and again. */
+/** For each so many bytes the second read comes a millisecond later, so that a large file that grows is read less often. */
 const BYTES_PER_MS = 100_000
 
-/** Opens a picture once nobody writes to it any more: it was left unchanged for `settleMs`, or was read twice, `settleMs`
- * apart, with the same bytes, because the kernel's timestamps are too coarse to be trusted alone. A new picture that ends with
- * its end marker waits only some 50 ms: its writer has finished. In one that an editor saves over an old one the marker may be
- * left from that, so it waits the full time; one that lacked its end a moment ago still has its first writer. Three kinds do
- * not wait here, because others wait meanwhile: a picture whose bytes are on the host, one whose end is missing, and one that
- * changed while this function waited before, such as a webcam's. IncompletePictures remembers the latter two. `used`: the hash
- * of the image that the file uses, or null. */
+/** Opens a picture once nobody writes to it any more: it was left unchanged for `settleMs`, or two reads `settleMs` apart gave
+ * the same bytes, because the kernel's timestamps are too coarse to be trusted alone. A new picture that ends with its end
+ * marker waits only some 50 ms, because its writer has finished. A picture that an editor saves over an old one waits for the
+ * full time, because the marker may be the old one's. So does one that lacked its end a moment ago, because its first writer is
+ * still at work. Three kinds do not wait here, because others would wait for them: a picture whose bytes are on the host, one
+ * whose end is missing, and one that changed while this function waited before, such as a webcam's. IncompletePictures remembers
+ * the latter two. `used`: the hash of the image that the file uses, or null. */
 export async function openSettled(
   context: SettleContext,
   job: Pick<UploadJob, 'file' | 'root' | 'path'>,
@@ -43,11 +43,11 @@ export async function openSettled(
   const age = leftAloneMs(context, job, look.ctime)
   if (age >= restMs) return first
   const early = endsEarly(first, file) && (isNew(first, settleMs) || incomplete.wasJustMissing(file, clock))
-  // The file has not changed since the scan saw it, and the wait above is over. So it was left alone long enough.
+  // The wait above is over, and the file has not changed since the scan. So it was left alone long enough.
   if (early && look.ctime === file.ctime && look.ino === file.ino) return first
   if (incomplete.isRestless(file)) return rested(first)
   first.close()
-  // Reading may have taken longer than the wait, and Node warns of a wait below zero.
+  // Reading may take longer than the wait. Node warns of a wait below zero.
   await clock.sleep(Math.max(0, (early ? quietMs(look.size) : restMs) - age), signal)
   const second = await openPicture(root, path, signal)
   return second.hash.equals(first.hash) && second.look.ctime === first.look.ctime ? second : rested(second)
@@ -59,34 +59,34 @@ export async function openSettled(
   }
 }
 
-/** Whether the picture was just written for the first time: created less than `settleMs` before its last change, or renamed
- * after it had rested for so long, as some programs do at the end. */
+/** Whether the picture was just written for the first time. Either it was created less than `settleMs` before its last change, or
+ * it rested for so long and was then renamed, as some programs do at the end. */
 function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number): boolean {
   const tookMs = (mtime - bornAt) / 1000
   const restedMs = (ctime - mtime) / 1000
   return restedMs >= settleMs || (tookMs >= 0 && tookMs < settleMs)
 }
 
-/** A program may write a picture anew over the old one in place, and pause longer than a program that writes a new file: what
- * stands behind the place that it has reached is the old picture. So it has to rest so many times as long. */
+/** How many times as long a picture rests that is written over in place. Its writer may pause longer than one of a new file, and
+ * behind the place that it has reached lies the old picture. */
 const IN_PLACE = 5
 
-/** Whether a picture that has an image was written over in place, and no check sums tell an old half from a new one. */
+/** Whether a picture with an image was written over in place, in a format whose check sums do not tell old from new. */
 function isWrittenOver(open: OpenPicture, { image }: UploadJob['file'], settleMs: number): boolean {
   return image !== null && open.picture?.format !== 'png' && !isNew(open, settleMs)
 }
 
-/** Whether the picture ends where its format says, and uses no image yet. False on a file system whose timestamps are whole
- * seconds, because there a file may change without a new timestamp. */
+/** Whether the picture ends where its format says, and uses no image yet. False on a file system with timestamps in whole
+ * seconds, where a file may change without a new timestamp. */
 function endsEarly({ verdict, look }: OpenPicture, { image }: UploadJob['file']): boolean {
   return verdict.kind === 'closed' && verdict.early && image === null && !isCoarse(look.ctime)
 }
 
-/** On a network disk the times come from another machine, whose clock may be behind by so many milliseconds. When such a
- * file seems younger than this, its age is not known: 0 is returned. */
+/** On a network disk the times come from another machine, whose clock may be so many milliseconds behind. The age of a file that
+ * seems younger is not known, so it counts as 0. */
 const BEHIND_MS = 300_000
 
-/** How long a picture was left alone: certainly, or likely (see `FileAges`). `ctime`: in microseconds. */
+/** For how long a picture was left alone, certainly or likely (see `FileAges`). `ctime`: in microseconds. */
 export function leftAloneMs(
   { disk, clock, ages }: AgeContext,
   { root, path }: Pick<UploadJob, 'root' | 'path'>,

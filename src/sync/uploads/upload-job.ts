@@ -24,7 +24,7 @@ export interface UploadJob {
   file: FileRow
   /** The mirror's folder as a real path. */
   root: string
-  /** Below the root. */
+  /** The file's path below the root. */
   path: string
   mirror: number
   albumPath: string[]
@@ -35,9 +35,9 @@ export interface UploadJob {
   lane: Lane
 }
 
-/** Why a picture waits whose type the host refuses; null: it does not. */
+/** Why a picture waits when the host refuses its type. Null: the host does not. */
 interface TypeWaits {
-  /** Of one that a run before has read. */
+  /** Why a picture waits that an earlier run has read. */
   whyUnread(file: FileKey): Reason | null
   whyOfType(file: FileKey, mime: string): Reason | null
 }
@@ -57,7 +57,7 @@ export interface UploadRun extends EngineContext {
 type QueuePort = DiskPort & { named: PassRequest['named'] }
 type Mirrors = ReadonlyMap<number, ScannedMirror>
 
-/** Where a file is to be brought to the host from. Null: its folder or mirror is in doubt, or only others are sent. */
+/** The place of a file that may be sent. Null: its folder or mirror is in doubt, or the run sends only others. */
 function placeOf({ synced, named }: QueuePort, mirrors: Mirrors, file: FileRow) {
   const folder = synced.folders.byId(file.folder)!
   const mirror = mirrors.get(folder.mirror)
@@ -66,7 +66,7 @@ function placeOf({ synced, named }: QueuePort, mirrors: Mirrors, file: FileRow) 
   return isNamed(named, fullPath(mirror.policy.folder, path)) ? { folder, mirror, path } : null
 }
 
-/** What is to be uploaded for a file. Null: nothing. `mirrors`: by their rows. */
+/** The upload of a file. Null: nothing is to be uploaded. `mirrors`: by their rows. */
 export function jobOf(
   run: QueuePort,
   mirrors: Mirrors,
@@ -110,11 +110,11 @@ export interface Parcel extends ReadPicture {
   album: Album
 }
 
-/** What a run does that sends nothing. adopt: pictures are linked to images that are there. compare: only bytes are read that
- * an image may have; the host is not asked. */
+/** What a run does that sends nothing. adopt: links pictures to images that are there. compare: reads only pictures whose bytes
+ * an image may have, and does not ask the host. */
 export type Only = 'adopt' | 'compare'
 
-/** A file whose upload failed. `retryAt` null: until it changes. `refusal`: an answer that may be the same for every picture. */
+/** A failed upload. `retryAt`: null until the file changes. `refusal`: an answer that may be the same for every picture. */
 interface FailedUpload {
   kind: 'failed'
   code: string
@@ -125,36 +125,37 @@ interface FailedUpload {
   mime?: string
 }
 
-/** The file is being written, or is missing. The next pass tries again, after `retryInMs` at the latest. */
+/** The file is being written or is missing. The next pass tries again, at the latest after `retryInMs`. */
 export interface Waits {
   kind: 'waits'
   message: Reason
   retryInMs?: number
 }
 
-/** What became of one file. Only `stop` concerns others too. `hash`: null when the file was not read. */
+/** What became of a file. Only `stop` concerns others too. `hash`: null when the file was not read. */
 export type UploadResult =
   | { kind: 'uploaded'; imageId: string; cdnUrl: string | null; size: number; mime?: string }
   /** The host holds the file's bytes already. `compared`: an image was fetched to find this out. */
   | { kind: 'unchanged'; size: number; compared?: true }
   /** An image with the file's name and dimensions is on the host, and its bytes are not compared yet. */
   | { kind: 'linked' }
-  /** A run that only compares has found new bytes, so the file goes on waiting with all others. */
+  /** A run that only compares has found new bytes. The file goes on waiting. */
   | { kind: 'compared' }
   | FailedUpload
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
   | Waits
-  /** All files stay pending. `ofPicture`: the failure, if it turns out that only this file is concerned. */
+  /** All files stay pending. `ofPicture`: the failure that counts if only this file turns out to be concerned. */
   | { kind: 'stop'; failure: HostFailure; ofPicture?: FailedUpload }
 
 const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 
-/** How long a picture waits that was refused by itself: an hour, a day, then a week, because each try may cost quota. `attempts`: how often its upload has failed before. */
+/** How long a picture waits that was refused by itself: an hour, a day, then a week, because each try may cost quota. `attempts`:
+ * its failed uploads. */
 export function afterRefusalMs(attempts: number): number {
   return Math.min(HOUR_MS * 24 ** attempts, 7 * DAY_MS)
 }
 
-/** What the host's refusal means for this file and for others. `attempts`: how often the file's upload has failed before. */
+/** What the host's refusal means for this file and for others. `attempts`: how many of the file's uploads have failed before. */
 export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: Millis, attempts = 0): UploadResult {
   const { code, endpoint, message, remedy } = failure
   const failed = { kind: 'failed', code, message, retryAt: now + HOUR_MS, hash } as const
@@ -167,13 +168,13 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: Millis,
   const refused = { ...failed, retryAt: now + afterRefusalMs(attempts), refusal: failure }
   if (isOdd(failure) || (!isOut && !isOfHost && mayBeOfAll(failure)))
     return OF_VERSION.has(remedy) ? { ...refused, retryAt: null } : refused
-  // The host is out of order, or it can't take this one picture. `Breaker` finds out which is true.
+  // The host is out of order, or can't take this one picture. `Breaker` finds out which.
   if (mayBeOfPicture(failure) && isOut) return { kind: 'stop', failure, ofPicture: refused }
   if (remedy === 'find_out' && endpoint === 'send') return { kind: 'uncertain', failure, hash }
   const isOfFile = OF_A_FILE.has(endpoint)
-  // The album may have been created, or is not known yet. So its pictures wait, and others go on.
+  // The album may have been created, or the host may not know it yet. So its pictures wait, and others go on.
   if ((remedy === 'find_out' || remedy === 'gone') && !isOfFile) return { kind: 'waits', message }
-  // An outage, a redirect and another refusal of an album request have nothing to do with the file.
+  // An outage, a redirect and any other refusal of an album request have nothing to do with the file.
   if (isOut || isOfHost || !isOfFile) return { kind: 'stop', failure }
   return resultOfFile(failure, failed)
 }
@@ -185,9 +186,9 @@ function resultOfFile(failure: HostFailure, failed: FailedUpload): UploadResult 
   return OF_UPLOAD.has(remedy) ? failed : { kind: 'stop', failure }
 }
 
-/** These fail a file until it changes. */
+/** Remedies that fail a file until it changes. */
 const OF_VERSION: ReadonlySet<Remedy> = new Set<Remedy>(['change_picture', 'other_dimensions'])
-/** These fail one upload. */
+/** Remedies that fail one upload. */
 const OF_UPLOAD: ReadonlySet<Remedy> = new Set<Remedy>([
   'change_request',
   'new_credential',
@@ -208,13 +209,13 @@ const OF_ALL: ReadonlySet<Remedy> = new Set<Remedy>([
   'other_dimensions',
 ])
 
-/** Whether the host refuses an album, and may take others: no right, another person's name, or it does not list it. */
+/** Whether the host refuses one album and may take others: no right, another person's name, or an album that it does not list. */
 export function isOfAlbum({ remedy, endpoint, code }: HostFailure): boolean {
   if (OF_A_FILE.has(endpoint) || !isErrorCode(code)) return false
   return remedy === 'not_permitted' || (endpoint === 'list' && remedy === 'change_request')
 }
 
-/** Not left to the end of the pass: deletions may take hours, and another process must not ask the host again meanwhile. */
+/** Records it at once: deletions may take hours until the end of the pass, and another process must not ask meanwhile. */
 export async function recordStop({ synced, quota, clock }: UploadRun, failure: HostFailure): Promise<void> {
   const { remedy, code, message, repeated } = failure
   if (repeated) return
@@ -226,7 +227,7 @@ export async function recordStop({ synced, quota, clock }: UploadRun, failure: H
     )
 }
 
-/** Records what one picture waits for. What all wait for stands with the account, and a run that sends nothing decides nothing. */
+/** Records what one picture waits for, not what the account waits for. A run that sends nothing records nothing. */
 export async function recordWait(
   { synced, clock, only }: UploadRun,
   file: FileRow,

@@ -27,13 +27,13 @@ import {
 
 type QueueRun = UploadRun & { uploader: Uploader; breaker: Breaker }
 
-/** Scans beside the uploads, and answers the mirrors as this scan saw them. */
+/** Scans beside the uploads. Returns the mirrors as this scan saw them. */
 type Scan = (scopeOf: Pass['scopeOf']) => Promise<readonly ScannedMirror[]>
 
-/** When uploads wait, a pass compares pictures for so many milliseconds at most, because other work may be due by then. */
+/** For how many milliseconds a pass compares pictures while uploads wait. Other work may be due after that. */
 const COMPARE_MS = 600_000
 
-/** Uploads pending files, several at a time, until all are done or the host takes no more. */
+/** Uploads pending files, several at a time, until all are sent or the host takes no more. */
 export class UploadQueue {
   readonly #run: QueueRun
   #mirrors: ReadonlyMap<number, ScannedMirror>
@@ -74,7 +74,7 @@ export class UploadQueue {
     if (blocked && !only && this.#run.breaker.mustRest) return this.#stop(blocked)
     if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
     const { news } = interruption
-    // A scan beside the uploads may find more. Then all that is still to be sent is told anew.
+    // After a scan beside the uploads, an event tells anew all that is still to be sent.
     if (news && scan)
       news.scan = scopeOf => {
         const began = Math.floor(clock.wall())
@@ -87,7 +87,7 @@ export class UploadQueue {
     this.#emitStarted(few)
     const from = clock.monotonic()
     try {
-      // A scan may begin just as the last upload ends. What this scan finds is sent too, because no later pass may be near.
+      // What a scan finds that began just as the last upload ended is sent too, because no later pass may be near.
       do await this.#upload(state === 'probe', interruption)
       while (underWay.scan && !this.#stopped && !isEnded(interruption))
     } finally {
@@ -108,8 +108,8 @@ export class UploadQueue {
     if (asks) quota.probe()
     const isBlocked = () => !only && this.#run.breaker.blocked !== null
     if (asks || isBlocked()) {
-      // One picture at a time asks whether there is quota again, or whether the host takes pictures. Refused ones often lie
-      // together, so the one that asks about that comes from the other end.
+      // One picture at a time asks whether there is quota again, or whether the host takes pictures. For the latter it comes from
+      // the other end, because refused pictures often lie together.
       const otherEnd = order === 'newest' ? 'oldest' : 'newest'
       const first = () => (isBlocked() ? this.#run.breaker.asking(() => inOrder(otherEnd)) : pending())
       const isUnasked = () => (isBlocked() ? this.#run.breaker.isUnasked : quota.granted === 0)
@@ -120,18 +120,18 @@ export class UploadQueue {
     for (;;) {
       await this.#together(pending, interruption, () => !this.#isSparing())
       if (!this.#isSparing()) return
-      // Only the reserve is left, and no older picture is under way. So only pictures that were found today are sent now.
+      // Only the reserve is left, and no older picture is under way. From here on only pictures that were found today are sent.
       const { began } = quota.read()
       const isToday = () => quota.read().began === began
       await this.#together(() => this.#newToday(this.#ids), interruption, isToday)
       if (isToday()) break
-      // A new day has its own quota, and other pictures were found on it.
+      // A new day has begun: it has its own quota, and other pictures were found on it.
     }
     if (!isEnded(interruption) && synced.files.anyPending(this.#ids)) this.#stop(reserveIsKept)
   }
 
-  /** Lets uploads be sent again that a used-up quota has blocked. Returns whether a single upload must be sent first, to find
-   * out whether the host takes uploads again. `isProbe`: the caller knows that a single upload must be sent first. */
+  /** Lets uploads be sent again that a used-up quota has blocked. Returns whether a single upload must go first, to find out
+   * whether the host takes uploads again. `isProbe`: the caller knows already that one must. */
   #letAsk(isProbe: boolean): boolean {
     const { synced, host, only } = this.#run
     if (only) return false
@@ -151,7 +151,7 @@ export class UploadQueue {
     return this.#run.breaker.last(synced.files.pendingSince(quota.read().began, ids, most))
   }
 
-  /** Works through files, several at a time. `files`: returns all anew. `mayGoOn`: whether another may be taken. */
+  /** Works through files, several at a time. `files`: returns all anew. `mayGoOn`: whether another one may be taken. */
   #together(
     files: () => Generator<FileRow>,
     interruption: Interruption,
@@ -168,7 +168,7 @@ export class UploadQueue {
         next.value.size,
         () => !isOver() && mayGoOn(),
         async lane => {
-          // It may have waited for a large one, while other uploads ended all, or a scan changed the record.
+          // While this one waited for a large one, other uploads may have ended the run, or a scan may have changed its record.
           const file = isOver() ? undefined : synced.files.at(next.value)
           if (file?.state !== next.value.state || !underWay.mayBegin(file)) return
           const job = jobOf(this.#run, this.#mirrors, file)
@@ -189,7 +189,7 @@ export class UploadQueue {
     return this.#settle(job, await this.#run.breaker.weigh(job.file, came))
   }
 
-  /** Emits what is to be sent. `few`: as `countFew` returns it. */
+  /** Emits what is to be sent. `few`: the result of `countFew`. */
   #emitStarted(few: Pending | null): void {
     const { synced, quota, only, emit } = this.#run
     const pending = few ?? synced.files.toSend(this.#ids)
@@ -197,7 +197,7 @@ export class UploadQueue {
     emit({ event: 'uploads_started', ...onlyCompared(pending, only), quota_left: quota.left(), looks_first })
   }
 
-  /** Counts the files that are sent, where others are not. Null: the pending files of all folders are sent. */
+  /** Counts the files to send where only some are sent. Null: all pending files are. */
   #countFew(): Pending | null {
     const { synced, order, named } = this.#run
     const mirrors = [...this.#mirrors.values()]
@@ -234,7 +234,7 @@ export class UploadQueue {
       case 'uncertain':
         await synced.commit(tx => uncertain(tx, file, this.#doubt(result), this.#run.clock.wall()))
         emit({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
-        // Further uploads would probably be in doubt too.
+        // The outcome of further uploads would probably not be known either.
         if (!result.failure.repeated && this.#run.breaker.count(file, result.failure))
           this.#stop(result.failure)
         return
@@ -243,7 +243,7 @@ export class UploadQueue {
         emit({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
         return
       case 'stop': {
-        // Recorded also where an outage stopped the run before, so that the next pass does not ask about the quota again.
+        // Recorded even where an outage stopped the run before, so that the next pass does not ask about the quota again.
         const isNews = this.#stopped?.remedy !== result.failure.remedy
         this.#stop(result.failure)
         return isNews ? recordStop(this.#run, result.failure) : undefined
@@ -251,7 +251,7 @@ export class UploadQueue {
     }
   }
 
-  /** Where the host lists nothing, no album is ever counted. */
+  /** Whether each album is listed before uploads. Where the host lists nothing, no album is ever counted. */
   #looksFirst(): boolean {
     const { contents, account } = this.#run.synced
     return !contents.anyCounted() && !account.blocks().some(({ endpoint }) => endpoint === 'list')
@@ -260,7 +260,7 @@ export class UploadQueue {
   #doubt({ hash, failure }: Extract<UploadResult, { kind: 'uncertain' }>) {
     const { clock, credentialLifetimeMs, synced } = this.#run
     const since = clock.wall()
-    // Recovery counts from when the bytes were sent, also after they were moved away and back.
+    // Recovery counts from when the bytes were sent, even when the file was moved away and back since.
     const sent = synced.journal.openUploads().flatMap(open => (open.hash.equals(hash) ? [open.sent_at] : []))
     const age = sent.length > 0 ? clock.monotonic() - Math.max(...sent) : 0
     return { hash, since, until: since - age + mayArriveFor(credentialLifetimeMs), why: failure.message }
@@ -276,7 +276,7 @@ export class UploadQueue {
 
 type Pending = Omit<Extract<PassEvent, { event: 'uploads_started' }>, 'event' | 'quota_left' | 'looks_first'>
 
-/** `adopt` sends nothing: all pictures are compared with what the host has. */
+/** The numbers of a run that sends nothing: it compares all pictures with what the host has. */
 function onlyCompared(pending: Pending, only: Only | null): Pending {
   return only === null ? pending : { pictures: 0, bytes: 0, compare: pending.pictures + pending.compare }
 }
@@ -303,12 +303,12 @@ const noQuota = (code: string, message: Reason): HostFailure => ({
 const reserveIsKept = noQuota('QUOTA_RESERVE', because('reserve_for_new'))
 export const quotaIsUsedUp = noQuota('DAILY_LIMIT_REACHED', because('quota_refused'))
 
-/** After a lost answer a pass looks for the upload and begins another round, at most so many. */
+/** How many rounds of uploads a pass makes at most. After a lost answer it looks for the upload, and begins another round. */
 const ROUNDS = 3
 
-/** Uploads the pending files. Returns the mirrors as the last scan saw them, which may go on beside the uploads. When
- * uploads must wait, pictures that may have the bytes of their image, or of one that no file uses, are still read: it asks
- * the host for nothing, and shows whether they are there already, and which image is needed. */
+/** Uploads the pending files. Returns the mirrors as the last scan saw them, because scans go on beside the uploads. While
+ * uploads must wait, pictures are still read that may have the bytes of their image, or of an image that no file uses. That asks
+ * the host for nothing, and shows which pictures are there already and which images are needed. */
 export async function uploadPending(
   context: EngineContext,
   pass: Pass,
@@ -316,7 +316,7 @@ export async function uploadPending(
 ): Promise<readonly ScannedMirror[]> {
   const { task, stopped, interruption } = pass
   if (task === 'look') return before
-  // What has ended uploads in this pass would end them again. Outside of `uploads.hours` none begins.
+  // What ended uploads in this pass would end them again. Outside of `uploads.hours` none begins.
   const mayBegin = stopped.length === 0 && !interruption.pauseUploads?.aborted
   const { ended, scanned } = mayBegin
     ? await sendPending(context, pass, before)
@@ -329,7 +329,7 @@ export async function uploadPending(
   return scanned
 }
 
-/** Sends the pending files. One whose answer is lost is looked for at once, and when it is found out, sending goes on. */
+/** Sends the pending files. An upload whose answer is lost is looked for at once. When that ends the doubt, sending goes on. */
 async function sendPending(
   context: EngineContext,
   pass: Pass,
@@ -338,9 +338,9 @@ async function sendPending(
   const { clock, contents } = context
   const { journal } = context.synced
   const isAdopting = pass.task === 'adopt'
-  // A person asks what the host holds now, so albums that were walked before are walked once more.
+  // A person asks what the host holds now, so albums are walked again.
   if (isAdopting) contents.forgetAll()
-  // A command that names its pictures sends no others, so nothing is scanned beside its uploads.
+  // A command that names its pictures sends no others. So nothing is scanned beside its uploads.
   const scan = pass.named
     ? undefined
     : (scopeOf: Pass['scopeOf']) => scanMirrors(context, { ...pass, scopeOf })
@@ -354,7 +354,7 @@ async function sendPending(
     if (open === 0 || pass.interruption.stop.aborted) return { ended, scanned }
     await findOut(context, pass)
     const left = inDoubt(context, pass).length
-    // Fewer are in doubt, or the next upload into an album whose creation got no answer looks for it.
+    // Fewer uploads are in doubt, or the next upload into an album whose creation got no answer looks for it.
     const clearer = left < open || (journal.newestCreation() ?? Number.NEGATIVE_INFINITY) >= began
     const mayGoOn = ended === null || (ended.remedy === 'find_out' && left === 0)
     if (round === ROUNDS || !clearer || !mayGoOn) return { ended, scanned }

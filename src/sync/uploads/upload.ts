@@ -23,20 +23,20 @@ import {
   type Waits,
 } from './upload-job.ts'
 
-/** Each pass tries a file that can't be read, and one begins after so long. */
+/** A file that can't be read is tried by each pass. After so long, a pass begins for it. */
 const UNREADABLE_PASS_MS = 60_000
-/** How many credentials that may have been too old a picture uses up before it waits. */
+/** How many credentials that were perhaps too old a picture uses up before it waits. */
 const CREDENTIALS = 3
-/** Each try that fails doubles UNREADABLE_PASS_MS, up to so many times. */
+/** How many failed tries double UNREADABLE_PASS_MS. */
 const DOUBLINGS = 6
 
 /** Brings one file to the host, unless its bytes are there already. */
 export class Uploader {
   readonly #run: UploadRun
   readonly #default = new DefaultAlbum()
-  /** The types of pictures whose first delivery was looked at. */
+  /** The types of which a first delivery was looked at. */
   readonly #looked = new Set<string>()
-  /** Why the host refuses the albums of these folders. So one picture of a folder asks, and the others are not read again. */
+  /** Why the host refuses the albums of these folders. One picture of a folder asks, and the others are not read again. */
   readonly #refusedAlbums = new Map<number, HostFailure>()
 
   constructor(run: UploadRun) {
@@ -96,7 +96,7 @@ export class Uploader {
     }
     if (this.#run.only === 'compare') return this.#compare(job, open)
     if (this.#wasSent(job, hash)) return { kind: 'uncertain', failure: sentBefore, hash }
-    // What is no picture of ours is nobody's half picture, however whole it is.
+    // Bytes of a foreign format are nobody's half picture, so the file does not wait for its end.
     const waits = open.foreign === null ? this.#run.incomplete.judge(this.#run, job, open) : null
     if (waits) return waits
     if (!picture) {
@@ -117,7 +117,7 @@ export class Uploader {
     return ofType(result, picture.mime)
   }
 
-  /** Looks at the first picture of a type: one, so that a delivery that hangs holds up one. */
+  /** Learns from the first picture of a type. Only one is looked at, so that a delivery that hangs holds up only one. */
   async #learnFrom(
     { cdnUrl }: Extract<UploadResult, { kind: 'uploaded' }>,
     { open, picture }: Pick<Parcel, 'open' | 'picture'>,
@@ -130,8 +130,8 @@ export class Uploader {
     await learnFrom(this.#run, knownOf(open, picture), cdnUrl, signal)
   }
 
-  /** Like `#bring`. When the node may have refused a credential because it was too old, another one is asked for at once, if
-   * the album shows that the picture has not arrived with this one. */
+  /** Like `#bring`. When the node may have refused a credential because of its age, asks for another one at once, if the album
+   * shows that the picture has not arrived by this one. */
   async #bringInTime(parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
     for (let tries = 1; ; tries++) {
       const result = await this.#bring(parcel, signal)
@@ -142,7 +142,8 @@ export class Uploader {
     }
   }
 
-  /** Whether an image has these bytes, or a restore got it in these, and it is on the host. An open intent to delete it may have been carried out. */
+  /** Whether the image is on the host and has these bytes, or was restored in them. False while an intent to delete it is
+   * open. */
   #isThere(image: ImageRow, hash: Buffer): boolean {
     const { images, journal } = this.#run.synced
     return images.byHash(hash).some(({ id }) => id === image.id) && !journal.deletionOf(image.id)
@@ -152,7 +153,7 @@ export class Uploader {
     return this.#run.synced.journal.openOnFile(file).some(intent => intent.hash.equals(hash))
   }
 
-  /** Lets the file use an image that no file uses, if the records alone tell the picture's album for sure. */
+  /** Lets the file use an image that no file uses, where the records alone prove which album is the picture's. */
   async #compare(job: UploadJob, open: OpenPicture): Promise<UploadResult> {
     const { synced } = this.#run
     const albums = recordedAlbums(synced, job.albumPath)
@@ -173,7 +174,7 @@ export class Uploader {
     return { kind: 'unchanged', size: open.look.size }
   }
 
-  /** The picture's album, after a look at the images in it. Undefined: there is no such album, and this run creates none. */
+  /** The picture's album, after a look at the images in it. Undefined: there is none, and this run creates none. */
   async #albumOf(job: UploadJob, signal: AbortSignal): Promise<Outcome<Album | undefined>> {
     const { albums, contents, synced } = this.#run
     for (let tries = 1; ; tries++) {
@@ -193,7 +194,7 @@ export class Uploader {
     if (only) return albums.lookUp(albumPath, signal)
     const found = await albums.find(albumPath, signal)
     if (found.ok || !isUnlisted(found.failure) || !synced.resend.has(file)) return found
-    // Nobody knows which albums are on the host, so a picture that is sent again lies flat, and no album gets a twin.
+    // Nobody knows which albums the host has, so a picture that is sent again lies flat, and no album is created twice.
     return { ok: true, value: recordedAlbums(synced, albumPath).findLast(row => row) ?? null }
   }
 
@@ -216,7 +217,7 @@ export class Uploader {
     })
   }
 
-  /** After a state loss a plan without listings can't tell what is on the host. Then the picture fails. Otherwise null. */
+  /** After a state loss, a plan without listings can't tell what the host holds, so the picture fails. Null: it does not fail. */
   #blindly(failure: HostFailure, hash: Buffer): UploadResult | null {
     const { synced, clock } = this.#run
     if (!isUnlisted(failure) || synced.meta.get('restored') === null) return null
@@ -224,7 +225,7 @@ export class Uploader {
     return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
   }
 
-  /** The host holds no image of the picture, or can't be asked, because the plan has no listings. */
+  /** The host has no image of the picture, or can't be asked because the plan has no listings. */
   #notThere(): UploadResult {
     const shut = this.#run.host.blocks().find(({ endpoint }) => endpoint === 'list')
     return shut ? { kind: 'waits', message: because('host_not_asked', { why: shut.message }) } : notThere
@@ -236,8 +237,8 @@ export class Uploader {
   }
 }
 
-/** An image of these bytes, name and album that no file uses: it waits for its deletion, or is kept for good. One that was
- * only linked replaces no other. A run that asks the host for nothing takes none that an audit found gone. */
+/** An image of these bytes, name and album that no file uses: it waits for its deletion, or is kept for good. An image that was
+ * only linked does not replace another. A run that does not ask the host takes none that an audit found gone. */
 function unusedImageOf(
   { synced, only }: UploadRun,
   { file }: UploadJob,
