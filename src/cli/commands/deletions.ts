@@ -104,23 +104,28 @@ function report(
 /** A line a folder, with how many images wait there for the same, and until when the last of them does. */
 function reportFolders(deletions: readonly PendingDeletion[], oneMirror: boolean): void {
   const others = new Set<string>()
-  const alike = Map.groupBy(deletions, ({ mirror, path, state, reason, next: [first] }) =>
-    [fullPath(mirror, folderAbove(path)), state, reason, first!.code].join('\n'),
-  )
+  const alike = Map.groupBy(deletions, deletion => {
+    const { mirror, path, state, next } = deletion
+    return [fullPath(mirror, folderAbove(path)), state, nounOf(deletion), next[0]!.code].join('\n')
+  })
   for (const group of alike.values()) {
-    const { mirror, path, reason } = group[0]!
+    const { mirror, path } = group[0]!
     const folder = folderAbove(path)
     const [first, ...more] = group.length === 1 ? group[0]!.next : ofSeveral(group[0]!)
     const ends = group.flatMap(({ goes_at }) => goes_at ?? []).sort()
     const what = stepInWords({ ...first!, at: ends.at(-1) ?? null })
     const shown = oneMirror && folder !== '' ? folder : fullPath(mirror, folder)
-    printLine(
-      `${printable(shown)} (${count(group.length, reason === 'superseded' ? 'older version' : 'image')}): ${what}`,
-    )
+    printLine(`${printable(shown)} (${count(group.length, nounOf(group[0]!))}): ${what}`)
     for (const step of more) others.add(stepInWords(step))
   }
   for (const line of rowsInWords([...others].map(step => ['next', step]))) printLine(line)
   printLine(DECIDE)
+}
+
+/** What goes with the image: with a spare one nothing, because the same picture lies elsewhere. */
+function nounOf({ reason, moved_to }: PendingDeletion): string {
+  if (reason === 'superseded') return 'older version'
+  return moved_to === null ? 'image' : 'spare image'
 }
 
 /** The steps of one of several images, without what only this one has: its name and where its picture lies now. */
