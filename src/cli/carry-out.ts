@@ -7,9 +7,9 @@ import { sayAside } from './terminal/output.ts'
 
 const PATIENCE_MS = 3000
 
-/** Carries out a command. When a daemon uses this state, the daemon carries out the command, else this process. Answers the
- * result, and whether a daemon did the work. Throws what the command throws. `shown`: how a person sees the work go on.
- * `leave`: when it is aborted, nobody waits for the daemon any more, which then goes on alone. */
+/** Carries out a command. A daemon that uses this state does it, and without one this process. Returns the result, and whether a
+ * daemon did the work. Throws what the command throws. `shown`: how a person sees the work. `leave`: when it is aborted, nobody
+ * waits for the daemon any more, which then goes on alone. */
 export async function carryOut<N extends CommandName>(
   config: Config,
   name: N,
@@ -50,7 +50,7 @@ export async function carryOut<N extends CommandName>(
     const result = await carryOutHere(config, access, name, request, output, interruption)
     return { result, byDaemon: false }
   }
-  // A daemon is asked each time, because it may have started since the last time.
+  // The daemon is asked in each try, because it may have started since the last one.
   return whenFree(async () => (await byDaemon()) ?? here(), { stop: interruption.stop, say: output.say })
 }
 

@@ -14,7 +14,7 @@ export async function main(args: readonly string[]): Promise<void> {
     // `unwritten` is asked one turn later, because a stream emits an error only in the turn after the write.
     await turn()
     const lost = unwritten()
-    // A lost line is no failure of `run`, because `run` writes nothing but the log.
+    // A lost line does not fail `run`, which writes only the log.
     if (lost && !process.exitCode && name !== 'run')
       throw new Problem(`The output could not be written (${lost}). Make room`, EXIT.unexpected)
   } catch (error) {
@@ -35,7 +35,7 @@ function wordsAsOptions(args: readonly string[]): readonly string[] {
 
 type Told = (parsed: Record<string, unknown>) => void
 
-/** `told`: called with the arguments before the work. Answers the name of the command; undefined when none was named. */
+/** Returns the command's name; undefined when none was named. `told`: called with the arguments before the work. */
 export async function run(args: readonly string[], told: Told): Promise<string | undefined> {
   const command = COMMANDS.find(({ name }) => name === args[0])
   if (command) {
@@ -53,8 +53,8 @@ export async function run(args: readonly string[], told: Told): Promise<string |
 
 const NOBODY_READS: ReadonlySet<unknown> = new Set(['EPIPE', 'EIO'])
 
-/** Lets work go on when output can't be written. Answers a function that tells why output was lost. Null: no output was
- * lost, or nobody reads the lost output. */
+/** Lets work go on when output can't be written. Returns a function that returns why output was lost. Null: none was lost, or
+ * nobody reads it. */
 function onLostOutput(): () => string | null {
   let lost: string | null = null
   for (const out of [process.stdout, process.stderr])

@@ -6,7 +6,7 @@ import { Problem } from './problem.ts'
 const MOMENT_FORMS =
   'how long ago (90m, 1h30m, 2d, 2w) or when (18:00, 2026-11-20, "2026-11-20 18:00", 2026-11-20T18:00:00Z)'
 
-/** A Date does not hold every moment before this one. */
+/** The earliest moment that is accepted. */
 const EARLIEST = Date.parse('0001-01-01')
 
 const WRITTEN =
@@ -59,10 +59,10 @@ function dateIn(written: string): number | null {
     second < 60
   if (!isReal || hour > 23) return null
   const zone = found[8]
-  // In an hour that the clocks skip, this is the time as long after it.
+  // In an hour that the clocks skip, the result is as long after its beginning.
   if (zone === undefined) return new Date(year, month - 1, day, hour, minute, second, ms).getTime()
   const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [null, '+', '0', '0']
-  // No place is further from Greenwich.
+  // No time zone is further from Greenwich.
   if (Number(hours) > 14 || Number(minutes ?? 0) > 59) return null
   const east = Number(hours) * 60 + Number(minutes ?? 0)
   return utc - (sign === '-' ? -east : east) * 60_000

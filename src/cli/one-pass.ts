@@ -23,8 +23,8 @@ export interface NotReady {
   reason: string
 }
 
-/** What a command writes. `quiet`: on standard output nothing, on standard error what failed and what is left. `notReady`: the
- * named files that can't be sent yet. */
+/** What a command writes. `quiet`: nothing on standard output, and only failures and what is left on standard error. `notReady`:
+ * the named files that can't be sent yet. */
 export interface Shown {
   json: boolean
   quiet: boolean
@@ -38,7 +38,7 @@ export async function onePass<N extends PassName>(
   { json, quiet, notReady = [] }: Shown,
   onInterrupts: OnInterrupts,
 ): Promise<{ exitCode: number; result: ResultOf<N> }> {
-  // For named paths, `locationsToSend` has done the same.
+  // Named paths were checked by `locationsToSend` already.
   if (!('paths' in request)) {
     const { refuseMissingFolders } = await import('./read-config.ts')
     refuseMissingFolders(config)
@@ -47,13 +47,13 @@ export async function onePass<N extends PassName>(
   const interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()
   const hasOneMirror = config.mirrors.length === 1
-  /** What was said of scans. Before deletions everything is scanned once more, and mostly found as it was. */
+  /** What was said of scans. Everything is scanned again before deletions, and mostly found as it was. */
   const scans = new Set<string>()
   const emit = (emitted: SpokenEvent) => {
     done.add(emitted)
     const shown = hasOneMirror ? emitted : withWholePath(emitted)
     if (quiet && emitted.event === 'picture_failed') sayAside(eventInWords(shown)!)
-    // Of a scan that was interrupted, the counts are not those of the folder, and nothing that is planned is begun.
+    // An interrupted scan has not counted the whole folder, and nothing of what is planned begins.
     if (interrupts.stop.aborted && (emitted.event === 'scan_finished' || emitted.event === 'uploads_started'))
       return
     if (emitted.event === 'scan_finished') {
@@ -135,7 +135,7 @@ interface End {
   notReady?: readonly NotReady[]
   isInterrupted?: boolean
   isPaused?: boolean
-  /** Whether the command deletes no images of pictures that are gone, and no daemon deletes them either. */
+  /** Whether images of pictures that are gone stay, because the command deletes none and no daemon does. */
   leavesDeletions?: boolean
   hasOneMirror?: boolean
   isNamed?: boolean
@@ -148,7 +148,7 @@ function report(
   remedies: Remedies,
   say: (line: string) => void,
 ): void {
-  // What is so comes before what it left.
+  // What ended the work comes before what is left.
   sayStopped(stopped, { ...remedies, goesOn: uploads_go_on })
   const { linked } = done.counts
   if (linked > 0 && (end.notCompared ?? null) === null)
@@ -177,13 +177,13 @@ function remediesOf(config: Config, name: PassName, byDaemon: boolean): Remedies
     away: byDaemon
       ? 'albumd tries again by itself'
       : `run "albumd ${name}" again later, or "albumd run", which tries again by itself`,
-    // The host has just answered this very command.
+    // The host has just answered this command.
     wasAsked: name === 'retry',
   }
 }
 
 export function sayStopped(stopped: readonly HostFailure[], remedies: Remedies): void {
-  // An answer that the host gave for two endpoints is told once.
+  // When the host gave the same answer for two endpoints, it is told once.
   const wasAsked = remedies.wasAsked || stopped.some(({ remedy }) => remedy === 'key')
   for (const line of new Set(stopped.map(failure => stoppedInWords(failure, { ...remedies, wasAsked }))))
     sayAside(line)
@@ -265,7 +265,7 @@ export class Tally {
     else if (event.startsWith('picture_') || event === 'change_found') this.#waiting.delete(picture)
   }
 
-  /** The summary of what was done and what is left. Empty when it would be "all in sync", and may not be. */
+  /** The summary of what was done and what is left. Empty where it would be "all in sync", and that is not known. */
   inWords(left: PassResult['left'], stopped: readonly HostFailure[], end: End = {}): string {
     const { uploaded, unchanged, linked, deleted, albums_made, albums_deleted, failed: tried } = this.counts
     const replaced = this.#replaced
@@ -279,7 +279,7 @@ export class Tally {
       ],
       [albums_deleted, `${count(albums_deleted, 'album')} deleted`],
     ])
-    // Without it, pictures that were to be sent and needed no upload would seem forgotten.
+    // Counted too, because these pictures would seem forgotten otherwise.
     const others = listed([
       [unchanged, `${count(unchanged, 'picture')} found unchanged`],
       [albums_made, `${count(albums_made, 'album')} made`],
@@ -290,9 +290,9 @@ export class Tally {
     if (all) return `${what}; ${all}. ${TELLS_MORE}`
     if (done) return done
     if (stopped.length > 0) return 'nothing done'
-    // A person accepted the failures of pictures that were tried again and are not left.
+    // Pictures were tried again and are not left, because a person accepted their failures.
     if (tried > 0) return 'nothing else to do'
-    // Without a pass nobody knows whether all is in sync. A named file that can't be sent is not in sync.
+    // Without a pass nobody knows whether all is in sync. A named file that can't be sent yet is not.
     if (end.isPaused || end.notReady?.length) return ''
     return end.isNamed ? 'nothing to do: what was named is in sync' : ALL_IN_SYNC
   }
@@ -304,11 +304,11 @@ export class Tally {
     const sum = (field: Counted) => sumOf(left, field)
     const inDoubt = sum('folders_in_doubt')
     const failed = sum('failed') - inDoubt
-    // After an interruption, a guard that ends by itself only says that the scan did not come to its end.
+    // After an interruption, a guard that ends by itself only says that the scan was not finished.
     const guarded = guardedIn(left.filter(({ needs_person }) => needs_person || !isInterrupted)).size
     const unready = Math.min(this.#waiting.size, sum('pending_uploads'))
     const ready = sum('pending_uploads') - unready
-    // When all wait for the same, the summary says for what. Else "albumd status" says it.
+    // When all pictures wait for the same thing, the summary names it. Otherwise "albumd status" does.
     const [first, ...others] = Array.from(this.#waiting, ([whole, { path, message }]) => ({
       path: hasOneMirror ? path : whole,
       message,

@@ -58,7 +58,7 @@ export function yargsModule(
   return { command, describe, builder: options => builder(options).epilogue(exitCodesInHelp(exits)), handler }
 }
 
-/** A command from its options and its work. The work answers the exit code. `A`: the arguments. When the work does not call
+/** Makes a command from its options and its work, which returns the exit code. `A`: the arguments. When the work does not call
  * `onInterrupts`, a signal ends the process. */
 export function command<A>(
   builder: (options: Argv<LogLevelArgs>) => Argv<A>,
@@ -85,9 +85,8 @@ export function configCommand<A>(
   )
 }
 
-/** A path for the records, below a mirror's folder or absolute. What is in the working folder is meant first, as in a shell:
- * another picture of the same name in a mirror is not. Refuses an empty path, because an empty path comes from a shell
- * variable that is not set. */
+/** A path for the records: below a mirror's folder, or absolute. What lies in the working folder is meant first, as in a shell,
+ * and not a picture of the same name in a mirror. Refuses an empty path, which comes from a shell variable that is not set. */
 export function pathArgument(path: string | undefined): string | undefined {
   if (path === '')
     throw new Problem('The path is empty. Name a path; a shell variable in its place may not be set')
@@ -96,8 +95,8 @@ export function pathArgument(path: string | undefined): string | undefined {
   return isHere ? resolve(path) : path.replace(/\/+$/, '')
 }
 
-/** Like `pathArgument`, for a command that acts on records. The path may also be below the working folder, as for `why` and
- * `ls`. A path that several mirrors know stays as it is, and the command says whether it means all these mirrors. */
+/** Like `pathArgument`, for a command that acts on records. The path may also be below the working folder, as for `why` and `ls`.
+ * A path that several mirrors know stays as it is. The command then says whether it means all of them. */
 export async function pathToActOn(config: Config, path: string | undefined): Promise<string | undefined> {
   const given = pathArgument(path)
   if (given === undefined) return given
@@ -114,9 +113,9 @@ export function wholeMirrors({ mirrors }: Config): MirrorLocation[] {
   return mirrors.map(mirror => ({ mirror, path: '' }))
 }
 
-/** Answers a function that finds the locations which paths of a command line name, one or several for each path. The function
- * throws Problem for a path in no mirror, and for a path that neither disk nor records know. `oneIsEnough`: a path that
- * nobody knows is no problem beside one that is known. */
+/** Returns a function that finds the locations of paths from a command line, one or several for each. It throws Problem for a
+ * path in no mirror, and for a path that neither disk nor records know. `oneIsEnough`: a path that nobody knows is no problem
+ * beside one that is known. */
 export async function locator(config: Config, oneIsEnough = false) {
   const { because, inWords } = await import('../words/reasons.ts')
   const { printable } = await import('../words/text.ts')
@@ -130,7 +129,7 @@ export async function locator(config: Config, oneIsEnough = false) {
         printable(inWords(because('in_no_mirror', { path: resolve(path), mirrors: config.mirrors }))),
       )
     })
-    // A path that nobody knows means one place, which a person may not have meant.
+    // A path that nobody knows stands for one place, and a person may not have meant that.
     const unknown = places.filter(place => !isKnownAt(synced, place))
     const [first] = oneIsEnough && unknown.length < places.length ? [] : unknown
     if (!first) return places
@@ -139,9 +138,9 @@ export async function locator(config: Config, oneIsEnough = false) {
   }
 }
 
-/** The locations that paths of a command line name, for a command that sends pictures. Throws ConfigError where the folder of
- * their mirrors is missing; that of another mirror does no harm. A missing folder is told before a path that nobody knows,
- * because the path may lie in this folder. Otherwise throws as `locationsToActOn`. */
+/** The locations of paths from a command line, for a command that sends pictures. Throws ConfigError where the folder of one of
+ * their mirrors is missing. It does so before it refuses a path that nobody knows, because the path may lie in that folder.
+ * Otherwise throws as `locationsToActOn`. */
 export async function locationsToSend(
   config: Config,
   paths: readonly string[],
@@ -158,8 +157,8 @@ export async function locationsToSend(
   return places
 }
 
-/** What lies at the places that a command is to send. Throws Problem for what is left out. An empty file may still be
- * written, so it alone is answered as left out. `prunes`: what an ignore rule hides is answered too. */
+/** What lies at the places that a command is to send. Throws Problem for what is left out. But an empty file is returned, because
+ * it may still be written. `prunes`: what an ignore rule hides is returned too. */
 export async function looksToSend(places: readonly MirrorLocation[], prunes = false) {
   const { realDisk } = await import('../local/disk.ts')
   const { lookAt } = await import('../sync/scan/index.ts')
@@ -181,7 +180,7 @@ export async function locationsToActOn(
   paths: readonly string[],
   oneIsEnough?: boolean,
 ): Promise<MirrorLocation[]> {
-  // Without a path, a damaged state must not be read: sync sets it aside.
+  // Without a path the state is not read: it may be damaged, and then sync sets it aside.
   if (paths.length === 0) return []
   const { readState } = await import('../daemon/state/state.ts')
   const locate = await locator(config, oneIsEnough)

@@ -27,9 +27,9 @@ export async function readConfig(flag: string | undefined, say = sayAside): Prom
   return config
 }
 
-/** To load the schema and to check a config takes 30 ms, longer than most commands work. So the config that was valid last
- * is kept beside the compiled code, where only people can write who can change the code too, and is used as long as all
- * that it was made from stays the same. */
+/** Loading the schema and checking a config takes 30 ms, which is longer than most commands work. So the config that was last
+ * valid is kept beside the compiled code, where only people can write who can change the code too. It is used while everything
+ * stays the same from which it was made. */
 async function keptOrParsed(flag: string | undefined): Promise<Config> {
   const file = findConfig(process.env, process.cwd(), flag)
   const text = readConfigText(file)
@@ -51,8 +51,8 @@ function withRealFolders(config: Config): Config {
   }
 }
 
-/** The file that keeps the config. Null: no config is kept, because no compiled code is kept, or because the program runs
- * from its sources. */
+/** The file that keeps the config. Null: none is kept, because compiled code is not kept either, or the program runs from its
+ * sources. */
 function place(): string | null {
   const folder = import.meta.filename.endsWith('.js') ? getCompileCacheDir() : undefined
   return folder === undefined ? null : join(folder, 'config')

@@ -32,10 +32,10 @@ import {
 } from '../words/text.ts'
 import { paint } from './terminal/output.ts'
 
-/** After an accident, thousands of pictures may fail. The lines above them must stay on the screen. */
+/** The most failures that are shown. After an accident there may be thousands, and the lines above must stay on the screen. */
 const FAILURES_SAID = 20
 
-/** Where the rows of the table of checks stand. A mirror, the host or a failure has lines of its own for others. */
+/** The labels of the rows of the table of checks. Others belong to the lines of a mirror, the host or a failure. */
 const LABELS: Readonly<Record<string, string>> = {
   CONFIG: 'config',
   OTHER_CONFIG: 'config',
@@ -58,8 +58,7 @@ function labelled(label: string, said: string, grave?: Grave): string {
   return `${grave ? paint(COLOURS[grave], padded) : padded}${said}`
 }
 
-/** The status for a person. `file`: of the config that was read. `now`: what the page of a running daemon tells. Null: no daemon
- * runs. */
+/** The status for a person. `file`: the config's file. `now`: what the page of a running daemon tells. Null: no daemon runs. */
 export function statusInWords(
   status: Status,
   config: HealthConfig,
@@ -104,7 +103,7 @@ function checkInWords(check: Check): string[] {
 }
 
 function failuresInWords(status: Status): string[] {
-  // The lines of a mirror say already why the first of its folders is in doubt.
+  // The lines of a mirror already say why its first folder is in doubt.
   const told = new Set(status.mirrors.map(({ doubt }) => doubt))
   const untold = status.failures.filter(({ mirror, path }) => !told.has(fullPath(mirror, path)))
   const more = untold.length > FAILURES_SAID
@@ -114,7 +113,7 @@ function failuresInWords(status: Status): string[] {
   ]
 }
 
-/** Whether a command goes on: what passes by itself, such as an absence of the host, passes unseen while no albumd runs. */
+/** Whether only a command goes on: without albumd nobody notices that a trouble passes, such as a host that is away. */
 function waitsForCommand({ running, paused, waits_for, blocks }: Status): boolean {
   const isFree = !running && paused === null && waits_for === null
   return isFree && blocks.some(({ needs_person }) => !needs_person)
@@ -202,8 +201,8 @@ function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
   })
 }
 
-/** When the upload is looked for again. `at`: when recovery must have found out about the upload, if the host answers. A
- * time in the past is not told. */
+/** When the upload is looked for again. `at`: by when recovery knows what became of it, if the host answers. A time in the past
+ * is not told. */
 function lookedForAgain(at: string | null): string {
   const latest = at === null ? null : Date.parse(at)
   const until = latest !== null && latest > systemClock.wall() ? latest : null
@@ -214,7 +213,7 @@ function nextTry(at: string | null): string {
   return at === null ? '' : `; next try ${clockTime(at)}`
 }
 
-/** `isSaid`: the mirror before has the same reason. */
+/** The lines of a mirror. `isSaid`: the mirror before has the same reason. */
 function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): string[] {
   const {
     files,

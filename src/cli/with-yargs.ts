@@ -6,7 +6,7 @@ import { COMMANDS, type Command } from './commands.ts'
 import { type LogLevelArgs, logLevelOption, yargsModule } from './options.ts'
 import { Problem } from './problem.ts'
 
-/** Runs a command line that is not plain. `told`: called with the arguments before the work. Answers the command's name. */
+/** Runs a command line that is not plain. `told`: called with the arguments before the work. Returns the command's name. */
 export async function runWithYargs(
   args: readonly string[],
   told: (parsed: Record<string, unknown>) => void,
@@ -34,7 +34,7 @@ export async function runWithYargs(
     })
   const inner = command as unknown as Inner
   for (const each of COMMANDS) command.command(await moduleOf(each, args))
-  // While a command works, yargs writes the command's whole help for a failure later, and no failure here shows the help.
+  // Without this, yargs would prepare the command's whole help during its work, for a failure. No failure here shows it.
   inner.getInternalMethods().getUsageInstance().cacheHelpMessage = () => {}
   const { _: named } = await command.parseAsync(words)
   return named[0]?.toString()

@@ -19,13 +19,13 @@ export interface Size {
 export interface ReaderOptions {
   /** The source's first bytes, when the caller has read them already. */
   head?: Uint8Array
-  /** Bytes of one read. */
+  /** The size of one read, in bytes. */
   block?: number
   /** The most reads of the source. From then on, `bytes` returns null for a block that is not in memory. */
   reads?: number
 }
 
-/** Bytes of a page. A hole in a file, and room that a writer reserved, read as pages of zeros. */
+/** The size of a page. A hole in a file, and room that a writer reserved, read as pages of zeros. */
 export const PAGE = 4096
 const NONE: Buffer = Buffer.alloc(0)
 
@@ -46,7 +46,7 @@ export class ByteReader {
     this.#held = bufferOf(head)
   }
 
-  /** The bytes from `offset` on, at least `length`. Null: fewer follow, or too many reads. Rejects when `read` does. */
+  /** The bytes from `offset` on, at least `length`. Null: there are fewer, or no read is left. Rejects when `read` does. */
   async bytes(offset: number, length: number): Promise<Buffer | null> {
     if (offset + length > this.size) return null
     if (!this.#holds(offset, length) && this.#readsLeft > 0) {
@@ -57,17 +57,18 @@ export class ByteReader {
     return this.#holds(offset, length) ? this.#held.subarray(offset - this.#offset) : null
   }
 
-  /** The bytes between these offsets, at most a block; fewer where the source ends before. */
+  /** The bytes between these offsets, at most a block of them. There are fewer where the source ends before. */
   async slice(from: number, to: number): Promise<Buffer> {
     return (await this.bytes(from, Math.min(to, this.size) - from))?.subarray(0, to - from) ?? NONE
   }
 
-  /** The number of 32 bits in little endian at this offset; 0 where the source ends before. */
+  /** The 32-bit number at this offset, in little endian. 0 where the source ends before. */
   async number(offset: number): Promise<number> {
     return (await this.bytes(offset, 4))?.readUInt32LE(0) ?? 0
   }
 
-  /** The bytes between these offsets, block by block, up to the source's end. A block is valid until the next is asked for. */
+  /** The bytes between these offsets, block by block. A block is valid until the next is asked for. Ends where the source
+   * ends. */
   async *pieces(from: number, to: number): AsyncGenerator<Buffer, void> {
     for (let at = from; at < Math.min(to, this.size); ) {
       const bytes = await this.bytes(at, 1)
@@ -78,7 +79,7 @@ export class ByteReader {
     }
   }
 
-  /** How many zero bytes the source ends with; at most a page is looked at. */
+  /** How many zero bytes the source ends with. Looks at no more than a page. */
   async zerosAtEnd(): Promise<number> {
     const bytes = await this.slice(Math.max(0, this.size - PAGE), this.size)
     return bytes.byteLength - 1 - bytes.findLastIndex(byte => byte !== 0)

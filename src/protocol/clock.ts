@@ -7,13 +7,13 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** For what only measures. */
+/** A clock for code that only measures. */
 export interface Stopwatch {
   /** Milliseconds since the machine started. This clock never jumps, and all processes of one boot share it. */
   monotonic(): number
 }
 
-/** For what must not depend on a clock that somebody may set. */
+/** A clock for code that must not depend on one that somebody may set. */
 export interface SteadyClock extends Stopwatch {
   /** Resolves after `ms`, or at once when `signal` is aborted. Never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>

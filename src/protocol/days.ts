@@ -12,10 +12,10 @@ export type DayBeginning = (wall: Millis) => Millis
 
 /** The longest day: 24 hours, and two hours because the zone's clocks may be put back. */
 const LONGEST_MS = 26 * HOUR_MS
-/** Of so many days it is remembered when they began. */
+/** For how many days it is remembered when they began. */
 const DAYS_KNOWN = 8
 
-/** Returns a function for days that begin at this time by the zone's clocks, also when these are put forward or back. */
+/** Returns a function for days that begin at this time by the zone's clocks. It is right when these are put forward or back. */
 export function daysOf({ minutes, time_zone }: DayBegins): DayBeginning {
   if (time_zone === 'UTC') return daysFrom(minutes * 60_000)
   // The locale sv-SE writes times as YYYY-MM-DD HH:MM:SS.
@@ -28,7 +28,7 @@ export function daysOf({ minutes, time_zone }: DayBegins): DayBeginning {
     const shown = Date.parse(`${clock.format(wall).replace(' ', 'T')}Z`)
     return Math.floor((shown - minutes * 60_000) / DAY_MS)
   }
-  // A search asks for 28 times, and the quota is read before each upload.
+  // The beginnings are remembered: a search asks for 28 times, and the quota is read before each upload.
   const known = new Map<number, number>()
   return wall => {
     const number = numberOf(wall)

@@ -1,12 +1,12 @@
-/** A Huffman code (ITU-T T.81, annex C): by the length of its codes, where these end among the numbers of 16 bits, and what
- * leads from one to its symbol. */
+/** A Huffman code (ITU-T T.81, annex C). For each length of its codes: where these end among the numbers of 16 bits, and what
+ * leads from a code to its symbol. */
 export interface HuffmanCode {
   ends: number[]
   places: number[]
   table: Buffer
 }
 
-/** `table`: how many codes there are of each length (16 bytes), and their symbols. Null: there is none, or too many codes. */
+/** `table`: how many codes there are of each length (16 bytes), and their symbols. Null: no table, or too many codes. */
 export function huffmanCode(table: Buffer | undefined): HuffmanCode | null {
   if (table === undefined) return null
   const [ends, places]: [number[], number[]] = [[0], [0]]
@@ -21,18 +21,18 @@ export function huffmanCode(table: Buffer | undefined): HuffmanCode | null {
   return { ends, places, table }
 }
 
-/** Reads the bits of a JPEG's scan, of which all behind its end are zeros. */
+/** Reads the bits of a JPEG's scan. Behind its end, all bits are zeros. */
 export class EntropyBits {
   bytes: Uint8Array
-  /** Where the next byte stands that is not loaded. */
+  /** The place of the next byte that is not loaded. */
   at = 0
-  /** Its lowest `#count` bits come next. */
+  /** The bits that were loaded. The lowest `#count` of them come next. */
   #bits = 0
   #count = 0
-  /** So many of them lie behind the end. */
+  /** How many of these bits lie behind the end. */
   #beyond = 0
   #isOver = false
-  /** For each byte that was loaded, the last one lowest, whether a zero is stuffed behind it. */
+  /** For each byte that was loaded, whether a zero is stuffed behind it. The last byte has the lowest bit. */
   #stuffed = 0
 
   constructor(bytes: Uint8Array) {
@@ -44,7 +44,7 @@ export class EntropyBits {
     return this.#isOver || this.#count < this.#beyond
   }
 
-  /** So many bytes before `at` hold no bit that was read. */
+  /** How many bytes before `at` hold no bit that was read. */
   get ahead(): number {
     let length = 0
     for (let byte = (this.#count - this.#beyond) >> 3; byte > 0; byte--)
@@ -60,7 +60,7 @@ export class EntropyBits {
     return (this.#bits >>> this.#count) & ((1 << count) - 1)
   }
 
-  /** The symbol whose code comes next; 0 where none does. */
+  /** The symbol whose code comes next. 0 where no code does. */
   symbol({ ends, places, table }: HuffmanCode): number {
     if (this.#count < 16) this.#fill()
     const next = (this.#bits >>> (this.#count - 16)) & 0xffff
@@ -80,7 +80,7 @@ export class EntropyBits {
     return length > 0 && bits < 1 << (length - 1) ? bits - (1 << length) + 1 : bits
   }
 
-  /** Goes on behind the next restart marker. Returns how many bytes it passes over; without one, infinitely many. */
+  /** Goes on behind the next restart marker. Returns how many bytes it skips. Without a marker, infinitely many. */
   restart(): number {
     const from = this.at - this.ahead
     this.#count = 0
@@ -95,7 +95,7 @@ export class EntropyBits {
     return Infinity
   }
 
-  /** A byte 0 behind 0xFF is stuffed, and any other is a marker, at which the bits end. */
+  /** Loads bytes. A byte 0 behind 0xFF is stuffed. Any other byte there is a marker, at which the bits end. */
   #fill(): void {
     for (; this.#count <= 16; this.#count += 8) {
       let byte = this.bytes[this.at]

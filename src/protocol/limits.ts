@@ -23,7 +23,7 @@ export const CREDENTIAL_LIFETIME_MS = 10 * 60_000
 /** §8: images on a page of a listing. No request can ask for another number. */
 export const PER_PAGE = 20
 
-/** §8: characters in an album's name. The client counts UTF-16 units, which is the most; the embedded host code points. */
+/** §8: characters in an album's name. The client counts UTF-16 units, the larger number; the embedded host code points. */
 export const ALBUM_NAME_MAX = 100
 
 /** §8: by how many pixels a declared dimension may differ from the picture's. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
-/** The requests and answers of §2 and §4. Times are ISO 8601, a listing's sizes for people ("1.2 MB"), dimensions pixels.
- * The client reads only the fields that it uses, in every form with one meaning: a number as text, an id as a number. */
+/** The requests and answers of §2 and §4. Times are ISO 8601, sizes in listings are for people ("1.2 MB"), dimensions pixels. The
+ * client reads only the fields that it uses, in each form of one meaning: a number as text, an id as a number. */
 
 const time = z.iso.datetime({ offset: true })
 const id = z.string().min(1).max(1024)
@@ -16,7 +16,7 @@ const inDigits = z
 const countRead = z.union([count, inDigits])
 const pixelsRead = z.union([pixels, inDigits.pipe(pixels)])
 const idRead = z.union([id, z.int().transform(String)])
-/** A list that may be missing or null, because some hosts answer so when the list is empty. */
+/** A list. It may be missing or null, because some hosts answer so when the list is empty. */
 const listRead = <T extends z.ZodType>(item: T) =>
   z
     .array(item)
@@ -104,12 +104,12 @@ function isFlat(answer: unknown): answer is { success?: unknown } {
 
 /** What each endpoint answers when it succeeds. */
 export const answers = {
-  /** Some hosts answer step 1 flat, as §4.2 shows step 2. */
+  /** Some hosts answer step 1 without `data`, as §4.2 shows it for step 2. */
   upload: z.preprocess(
     answer => (isFlat(answer) ? { success: answer.success, data: answer } : answer),
     z.object({ success: succeeded, data: z.object({ upload_url: reference, cdn_url: addressRead }) }),
   ),
-  /** Some hosts say no more than that it has succeeded. */
+  /** Some hosts say only that the step has succeeded. */
   send: z.object({ success: succeeded, image_id: idRead.optional(), cdn_url: addressRead }),
   presign: z.object({ upload_token: z.string().min(1), upload_url: reference, image_id: idRead }),
   /** §4.3.2 shows no answer to step 2 in the presign form. The id may be missing, because step 1 has told it. */
@@ -122,7 +122,7 @@ export const answers = {
       albums: listRead(listedAlbum),
       images: listRead(listedImage),
       pagination,
-      /** Some hosts give only a path, which is then below {base_url}. */
+      /** Some hosts name only a path, below {base_url}. */
       cdn_base_url: z.string().optional().catch(undefined),
     }),
   }),
@@ -132,7 +132,7 @@ export const answers = {
 
 const words = z.string().catch('')
 
-/** Some hosts, and gateways in front of them, say in another field why they refuse. */
+/** The fields in which hosts, and gateways in front of them, say why they refuse. */
 const said = { error: words, message: words, detail: words }
 type Said = Record<keyof typeof said, string>
 const wordsIn = <T extends Said>({ error, message, detail, ...rest }: T) => ({

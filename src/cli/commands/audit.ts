@@ -31,7 +31,7 @@ export const auditCommand = configCommand(
     let begun = false
     let saidAt = performance.now()
     const progress = (done: number, albums: number) => {
-      // The first count may be above 0, because an audit may continue an interrupted audit.
+      // The first count may be above 0, because an audit may continue an earlier one.
       if (begun) bar.reach(done)
       else bar.start({ noun: 'album', total: albums, before: done, bytes: null })
       begun = true
@@ -48,7 +48,7 @@ export const auditCommand = configCommand(
       if (result === null) sayAside('Nothing is recorded yet. Run "albumd sync" or "albumd adopt" first')
       if (json) printJson(inJson(result ?? NOTHING))
       else if (result) report(result, repair, quiet, keyRemedy(config, byDaemon ? null : process.env))
-      // A repair includes a pass, and the exit code is then the pass's exit code. This line explains exit code 3.
+      // A repair includes a pass, whose exit code then counts. This line explains exit code 3.
       const all = new Tally().leftInWords(left, { leavesDeletions: !byDaemon })
       if (!json && all) printLine(`${all}. ${TELLS_MORE}`)
       return exitCodeOf(result ?? NOTHING, verdict)
@@ -118,7 +118,7 @@ function summary(albums: number, findings: readonly AuditFinding[], repair: bool
 const REPAIRS_GONE =
   '"albumd audit --repair" links an image there that has the same bytes, or uploads it again; where its picture is gone, the image is forgotten'
 
-/** `repair`: whether the audit was told to repair. Then the words do not advise to repair at once. */
+/** What a person can do about a finding. `repair`: the audit was told to repair, so the words do not advise that. */
 function whatToDo({ kind, ours, repaired, waits, lost, repair_from }: AuditFinding, repair: boolean): string {
   if (lost)
     return 'lost: gone here too, and nothing here has its bytes. Put its file back from a backup if you have one'

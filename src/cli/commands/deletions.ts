@@ -83,7 +83,7 @@ function report(
     return
   }
   if (told !== 'list') printLine(BEFORE[told])
-  // The images that wait for the same stand together, above what they wait for.
+  // Images that wait for the same thing stand together, above what they wait for.
   for (const [, group] of Map.groupBy(deletions, deletion =>
     told === 'discard'
       ? ''
@@ -101,7 +101,7 @@ function report(
   if (told === 'list') printLine(DECIDE)
 }
 
-/** A line a folder, with how many images wait there for the same, and until when the last of them does. */
+/** A line for each folder: how many images wait there for the same thing, and until when the last of them does. */
 function reportFolders(deletions: readonly PendingDeletion[], oneMirror: boolean): void {
   const others = new Set<string>()
   const alike = Map.groupBy(deletions, deletion => {
@@ -128,7 +128,7 @@ function nounOf({ reason, moved_to }: PendingDeletion): string {
   return moved_to === null ? 'image' : 'spare image'
 }
 
-/** The steps of one of several images, without what only this one has: its name and where its picture lies now. */
+/** The steps of one image, worded for several: without its name, and without the place where its picture lies now. */
 function ofSeveral({ next, moved_to }: PendingDeletion): ShownStep[] {
   return next.map(step => {
     const each = step.what.replace(/^the image( of the older version)? /, 'each ')

@@ -25,7 +25,7 @@ export const doctorCommand = command(
   },
 )
 
-/** When the config has mistakes, the mistakes are the last finding, because all other checks need the config. */
+/** All findings. Mistakes in the config are the last finding, because all other checks need the config. */
 export async function* findingsOf(flag: string | undefined, signal: AbortSignal): AsyncGenerator<Finding> {
   const { ConfigError, problemLine } = await import('../../config/config-error.ts')
   const { findConfig } = await import('../../config/config-file.ts')
@@ -67,7 +67,7 @@ function inWords({ check, status, message, remedy }: Finding): string {
   return remedy === null || status === 'pass' ? line : `${line}\n${' '.repeat(18)}→ ${printable(remedy)}`
 }
 
-/** The sum comes first, because it is all that most people look for. */
+/** The findings as lines. The sum comes first, because most people look only for that. */
 export function findingsInWords(findings: readonly Finding[], brokenOff: boolean, all: boolean): string[] {
   const of = (status: Finding['status']) => findings.filter(finding => finding.status === status).length
   const counts = [

@@ -67,7 +67,7 @@ export const initCommand = command(
     const asker = new Asker(process.stdin, process.stdout)
     if (asker.person) asker.say('Ctrl-C ends this; nothing is written before the end.\n')
     else refuseMissing(args)
-    // An earlier config may have left its state.
+    // What an earlier config may have left in the state.
     const knownOfHost = () =>
       orNull(() => {
         const config = loadConfig(file, process.env)
@@ -81,8 +81,8 @@ export const initCommand = command(
       const key = await agreeOnKey(asker, args, draft)
       if (args.plan) draft.host.plan = args.plan
       await agreeOnMirrors(asker, args, draft)
-      // A config in /etc/albumd is read by a service of the machine. The service's user must be able to read the config, and
-      // gets the key from systemd, because the key's file is root's. Root's commands find the key's file beside the config.
+      // A config in /etc/albumd is for a service of the machine, whose user must be able to read it. The key's file is root's, so
+      // the service gets the key from systemd, and root's commands find the file beside the config.
       const isOfSystem = file.startsWith('/etc/albumd/')
       const keyFile = key === null ? null : keyFileBeside(file)
       if (keyFile && !isOfSystem) draft.host.api_key_file = relative(dirname(file), keyFile)

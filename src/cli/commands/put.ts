@@ -90,8 +90,8 @@ async function copied(
   throw new NotPossible(taken.map(one => ('mirror' in one ? '' : `${one.path}: ${one.reason}`)).join('; '))
 }
 
-/** The paths of the pictures that can be sent at this moment: neither gone nor empty, as tools that take screenshots make them
- * first. Throws Problem when a path is no picture that a scan would find. */
+/** The paths of the pictures that can be sent now. Left out are files that are gone or still empty, as tools for screenshots make
+ * them first. Throws Problem for a path that is no picture that a scan would find. */
 async function readyToSend(places: readonly MirrorLocation[]): Promise<string[]> {
   const ready: string[] = []
   for (const { path, found } of await looksToSend(places)) {
@@ -106,8 +106,7 @@ async function readyToSend(places: readonly MirrorLocation[]): Promise<string[]>
 
 const INTERRUPTED = { code: 'INTERRUPTED', reason: 'interrupted' }
 
-/** Has the pictures sent, and nothing else. Returns when the last of them is done, although a daemon may go on with other
- * pictures. */
+/** Has only these pictures sent. Returns when the last of them is done, even when a daemon goes on with others. */
 async function send(
   config: Config,
   paths: string[],
@@ -130,7 +129,7 @@ async function send(
   }
 }
 
-/** What the records say of the pictures. `ended`: the pass; null before it. */
+/** What became of the pictures, by the records. `ended`: the pass. Null before it. */
 async function results(
   config: Config,
   places: readonly MirrorLocation[],

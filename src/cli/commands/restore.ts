@@ -87,7 +87,7 @@ export const restoreCommand = configCommand(
       if (json) printJson({ problems, exit_code: exitCode, folder: resolve(folder), ...report })
       else if (!quiet || !isWhole) {
         const lines = reportInWords(report, printable(folder), { deleted, fromHost, at, isWaiting })
-        // What was restored is no error.
+        // With --quiet, the first line is left out: it only tells what was restored.
         if (quiet) for (const line of lines.slice(1)) sayAside(line)
         else for (const line of lines) printLine(line)
       }
@@ -162,8 +162,8 @@ async function restoreAt(
   const request = { folder, mirrors: place ? [place.mirror] : mirrors, at }
   const begun = await begunMoment(config, { ...request, at: given })
   if (begun !== null && begun !== at.moment) {
-    // In a mirror, another time begins anew, and nothing is deleted before that has ended. A folder elsewhere that holds
-    // pictures is refused then.
+    // In a mirror, another time begins anew, and nothing is deleted until that has ended. Elsewhere, a folder that holds pictures
+    // is then refused.
     const anew = place ? `say --at ${isoTime(at.moment)}` : 'name another folder'
     const line = `goes on with the moment of ${localTime(begun)}, for which the restore was begun; ${anew} to begin anew`
     if (quiet || json) sayAside(line)
@@ -223,7 +223,7 @@ const NOTES: Record<Note, string> = {
   unproved: 'only size and dimensions are compared',
 }
 
-/** How far a folder is as it was. The last lines of the report say how many pictures lack. `at`: the time of the restore. */
+/** How complete the folder is. The last lines of the report count what is missing. `at`: the time of the restore. */
 function asItWas({ missing, unread, untried }: RestoreReport, at: string): string {
   const asThen = `as it was at ${localTime(at)}`
   if (untried > 0) return `not yet ${asThen}: ${count(untried, 'picture')} not tried`
@@ -237,7 +237,7 @@ function replacedFiles(pictures: number): string {
     : 'replaced files with other bytes, which are'
 }
 
-/** What keeps a folder from being as it was, after a semicolon. Empty: no picture came later. */
+/** What keeps the folder from being as it was, after a semicolon. Empty: no picture came later. */
 function laterInWords({ later }: RestoreReport): string {
   return later === 0 ? '' : `; ${count(later, 'picture')} that came later ${later === 1 ? 'stays' : 'stay'}`
 }
@@ -262,8 +262,8 @@ function unknownInWords({ state_is_older: isOlder, unrecorded }: RestoreReport):
   return [`${count(unrecorded, 'image')} on the host by the last audit ${are} in no record. ${fetch}`]
 }
 
-/** The report for a person. `asked`: the options that were given. `isWaiting`: a missing picture waits for its upload, so the
- * picture is perhaps one that was left out under its old name. */
+/** The report for a person. `asked`: the options that were given. `isWaiting`: whether a missing picture waits for its upload. It
+ * may be a picture that was left out under its old name. */
 function reportInWords(
   report: RestoreReport,
   folder: string,

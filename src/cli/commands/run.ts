@@ -27,14 +27,14 @@ export const runCommand = command(
       })
       return EXIT.inSync
     } catch (error) {
-      // On a terminal a person reads the line on standard error.
+      // On a terminal, a person reads the error's line on standard error.
       if (!process.stdout.isTTY) await logFailure(error, log)
       throw error
     }
   },
 )
 
-/** The log tells of each failure as an event, because only so a failure has a priority in the journal. */
+/** Logs a failure as an event, because only an event has a priority in the journal. */
 async function logFailure(error: unknown, log: Logger | null): Promise<void> {
   const { logEvent, openLog } = await import('../../daemon/report/log.ts')
   const { code, lines: message } = describeError(error)

@@ -43,7 +43,7 @@ export const moveMirrorCommand = configCommand(
       ),
   async (config, { old, new: given, json }, onInterrupts) => {
     const { moveMirror } = await import('../../daemon/commands/move-mirror.ts')
-    // A link may lie at the old place, so the path counts as it is typed, too.
+    // A link may lie at the old place, so the path counts as it was typed too.
     const from = [resolve(old), realPathOf(resolve(old))]
     const waiting = { stop: onInterrupts().stop, say: sayAside }
     const moved = await moveMirror(config, from, realPathOf(resolve(given)), waiting)

@@ -85,7 +85,7 @@ async function decideMany(
   mirrors: readonly MirrorStatus[],
   onInterrupts: OnInterrupts,
 ): Promise<boolean> {
-  // Where others are held, a person looks at all of them first.
+  // Where other deletions are held, a person looks at all of them first.
   const asked = mirrors.flatMap(({ folder, many, held_deletions }) =>
     many && held_deletions === 0 ? [{ folder, ...many }] : [],
   )
@@ -166,7 +166,7 @@ async function preview(
     const said = { ...planned, code: codeOf(why), reason: inWords(why) }
     if (json) plan.push(said)
     else {
-      // What is said together is written together.
+      // Lines of the same turn are written together.
       if (lines === '') setImmediate(print)
       lines += `${operationInWords(said, hasOneMirror)}\n`
     }
@@ -202,7 +202,7 @@ function totalsInWords(
 
 function operationInWords(planned: PlannedInWords, hasOneMirror: boolean): string {
   const { operation, mirror, path, reason, size, cdn_url, until } = planned
-  // The folder of a guarded mirror is not named here, because the reason names it.
+  // The line of a guarded mirror does not name its folder, because the reason names it.
   if (operation === 'none') return `guarded: ${printable(reason)}`
   const what = mirror === null ? `"${path}"` : hasOneMirror ? path : fullPath(mirror, path)
   const later = until ? `, until ${localTime(until)} at the earliest` : ''
@@ -259,7 +259,7 @@ export const adoptCommand = configCommand(
   },
 )
 
-/** albumd learns how the host builds delivery addresses from the host's answer to an upload. */
+/** The advice while albumd does not know addresses. It learns how the host builds them from the answer to an upload. */
 const AFTER_AN_UPLOAD = '; after the next picture was uploaded, run "albumd adopt --verify" again'
 
 function report({ equal, other, unknown, why }: VerifiedInWords, addressesKnown: boolean): void {

@@ -36,8 +36,8 @@ export const urlCommand = configCommand(
       const places = locate(synced, file)
       return { places, found: places.map(place => recordedAt(synced, place)) }
     })
-    // A place has the bytes of a name that is not UTF-8 in a form that can be shown and typed. The whole path means the same
-    // picture in each working folder.
+    // The path of a known place shows bytes that are not UTF-8 in a form that can be typed. A whole path means the same picture
+    // in each working folder.
     const [place, another] = places
     const path = place && !another ? fullPath(place.mirror.folder, place.path) : file
     const shown = printable(path)
@@ -58,7 +58,7 @@ export const urlCommand = configCommand(
   },
 )
 
-/** Why there is no address, with the cause for a program; without it where several pictures may be meant. */
+/** Why there is no address. Without the cause, for programs, where several pictures may be meant. */
 async function notThere(config: Config, places: readonly unknown[], path: string): Promise<Problem> {
   const { explainPath, whyNotThere } = await import('../../daemon/report/explain.ts')
   const [explained] = places.length === 1 ? await explainPath(config, path, systemClock.wall()) : []

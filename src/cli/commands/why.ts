@@ -47,7 +47,7 @@ const STATES: Record<PathState, string> = {
   folder: 'a folder',
 }
 
-/** How pictures of a state are counted, in the words of `albumd status`. A state that is not here is called by its name. */
+/** The words with which pictures of a state are counted, as in `albumd status`. Other states are called by their names. */
 const COUNTED: Partial<Record<string, string>> = {
   pending: 'to upload',
   synced: 'on the host',
@@ -94,7 +94,7 @@ function inWords(explained: Explanation): string {
   return `${[printable(path), ...rowsInWords(rows)].join('\n')}\n`
 }
 
-/** Lines with a name before each text. A name stands once for the texts that have it in common. */
+/** Lines with a name before each text. Of several texts with one name, only the first line shows it. */
 export function rowsInWords(rows: readonly [name: string, text: string][]): string[] {
   return rows.map(([name, text], at) => `  ${(rows[at - 1]?.[0] === name ? '' : name).padEnd(8)}${text}`)
 }
@@ -106,7 +106,7 @@ function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): str
 }
 
 function countsInWords({ files, states, left_out }: NonNullable<Explanation['counts']>): string {
-  // `files` does not count gone pictures, so gone pictures are named apart.
+  // `files` does not count pictures that are gone, so these are named apart.
   const { gone, ...present } = states
   const ofStates = Object.entries(present).map(([state, n]) => `, ${inDigits(n)} ${COUNTED[state] ?? state}`)
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [countLeftOut(why, n)] : []))

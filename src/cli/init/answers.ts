@@ -36,7 +36,7 @@ export async function agreeOnHost(asker: Asker, given: Given, draft: Draft): Pro
   const canAsk = asker.person && address === undefined
   const look = () => (check ? faultOfHost(host) : null)
   for (;;) {
-    // When the question is asked again, an empty line keeps the address, because something else may have been wrong.
+    // When the address is asked for again, an empty line keeps it, because something else may have been wrong.
     const before = host.base_url || undefined
     host.base_url = await asker.ask({
       option: 'base-url',
@@ -89,7 +89,7 @@ export async function agreeOnKey(asker: Asker, given: Given, { host }: Draft): P
       secret: true,
       check: key => (mayBeKey(key) ? check(key) : 'holds characters that no API key has'),
     })
-  // readApiKey also reads the key later. readApiKey cuts the end of the line and refuses a key that fits no header.
+  // The key is read as it will be read later: without the end of its line, and refused when it fits no header.
   const { key, warning } = file
     ? readApiKey({ host: { api_key_file: file } }, {})
     : readApiKey({ host: {} }, { ALBUMD_API_KEY })
@@ -113,7 +113,7 @@ async function whyKeyRefused(asker: Asker, host: Host, key: string): Promise<str
     credential_lifetime: CREDENTIAL_LIFETIME_MS,
     requests_per_second: REQUESTS_PER_SECOND,
   } as const
-  // The config that is being written names no store.
+  // The new config names no store.
   const access = { apiKey: key, ca: readAuthorities({ host }), store: null }
   const config = { host: settings, account: { when_away: 1 } }
   const asked = await openHostToAsk(config, access, null, askingOnce(LONGEST_MS))

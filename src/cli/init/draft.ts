@@ -30,7 +30,7 @@ export function faultIn({ file, host, mirrors, deletions }: Draft, key: string):
   return faultOf(() => parseConfig(configText(config, ''), { file, env: process.env }), key)
 }
 
-/** The message of a thrown ConfigError about a key, or about its first key. Null: there is no such message. */
+/** The message about a key in a ConfigError that `check` throws. Without `key`, the first message. Null: there is none. */
 export function faultOf(check: () => unknown, key?: string): string | null {
   try {
     check()

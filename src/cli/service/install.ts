@@ -16,7 +16,7 @@ import {
 } from './place.ts'
 import { runTool, Systemctl } from './systemctl.ts'
 
-/** Installs a unit and starts the service. May be repeated. Answers the exit code. 3: the service can't run yet, because
+/** Installs a unit and starts the service. May be repeated. Returns the exit code. 3: the service can't run yet, because
  * something is missing. */
 export function install(place: ServicePlace): number {
   const { user, starts, unit, template } = place
@@ -121,8 +121,8 @@ function say(line: string): void {
   printLine(printable(line))
 }
 
-/** Whether a service can be started. `missing`: the reasons why not, each with what to do. `warnings`: faults in spite of
- * which the service can run. `program`: the command line of the service. */
+/** Whether a service can be started. `missing`: why not, each reason with what to do. `warnings`: faults with which the service
+ * still runs. `program`: the command line of the service. */
 function readinessOf(
   { config: file, user, stateDir, key }: ServicePlace,
   program: readonly string[],

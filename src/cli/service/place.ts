@@ -64,7 +64,7 @@ export function thisProgram(): string[] {
   return isPackaged ? ['/usr/bin/albumd'] : [process.execPath, resolve(process.argv[1]!)]
 }
 
-/** The command in the templates. The command line of this albumd replaces the command. */
+/** The command in the templates, in whose place the command line of this albumd is written. */
 const PLACEHOLDER = 'ExecStart=/usr/bin/albumd '
 
 /** The unit's text from a template. `program`: the command line of albumd. Throws when the template lacks PLACEHOLDER. */
@@ -82,7 +82,7 @@ function quoted(word: string): string {
 
 export const SERVICE_USER = 'albumd'
 
-/** Makes the user when it does not exist, and answers whether it was made. Throws Problem when this fails. */
+/** Makes the user when it does not exist. Returns whether it was made. Throws Problem when this fails. */
 export function makeServiceUser(): boolean {
   if (runTool('getent', ['passwd', SERVICE_USER])?.code === 0) return false
   const ended = runTool('systemd-sysusers', [join(TEMPLATES, 'sysusers.conf')])
@@ -99,6 +99,6 @@ export function serviceUserCanRead(path: string): boolean {
   const who = [`--reuid=${SERVICE_USER}`, `--regid=${SERVICE_USER}`, '--init-groups', '--reset-env']
   const look = 'test -r "$0" && { test ! -d "$0" || test -x "$0"; }'
   const ended = runTool('setpriv', [...who, 'sh', '-c', look, path])
-  // When no tool can tell, the answer is true, because the service itself will report an unreadable file.
+  // When no tool can tell, the result is true: the service itself will report an unreadable file.
   return ended === null || ended.code === 0
 }

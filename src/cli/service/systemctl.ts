@@ -22,7 +22,7 @@ export class Systemctl {
     this.#flags = user ? ['--user'] : []
     const { code, err } = this.ask('show-environment')
     if (code === 0) return
-    // So sd_booted(3) finds out.
+    // The folder shows whether systemd started this machine, as for sd_booted(3).
     if (!existsSync('/run/systemd/system'))
       throw new Problem(
         'systemd has not started this machine. Have "albumd run" started by what starts services here',

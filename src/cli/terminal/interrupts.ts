@@ -26,7 +26,7 @@ export async function withInterrupts<T>(work: (onInterrupts: OnInterrupts) => Pr
         tell?.()
       }
       const onTerminal = isatty(1)
-      // A terminal that was closed shows in this way: standard output was a terminal, and is none now.
+      // A closed terminal shows by standard output: it was a terminal, and is none now.
       const hangup = () => (!hangUp || (onTerminal && !isatty(1)) ? interrupt() : hangUp())
       listeners.push(['SIGINT', interrupt], ['SIGTERM', interrupt], ['SIGHUP', hangup])
       for (const [signal, listener] of listeners) process.on(signal, listener)

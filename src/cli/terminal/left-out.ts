@@ -8,7 +8,7 @@ import { SCHEMA } from './output.ts'
 
 const KINDS_NAMED = 4
 
-/** What is left out, without ignore files, because nobody expects them on the host, and what can't be read. */
+/** What is left out and what can't be read. Ignore files are not among it, because nobody expects them on the host. */
 function* leftOutAt(places: readonly MirrorLocation[]) {
   for (const { mirror, path: below } of places)
     for (const left of leftOutBelow(realDisk, { mirror, path: below })) {
@@ -45,7 +45,7 @@ class Counted {
   }
 }
 
-/** What is left out, in a few lines; in none where nothing is. `command`: lists all of it. */
+/** What is left out, in a few lines. No lines when nothing is. `command`: the command that lists all of it. */
 export function leftOutInWords(
   places: readonly MirrorLocation[],
   command = 'albumd ls --left-out',

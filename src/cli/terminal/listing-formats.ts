@@ -20,7 +20,7 @@ export interface ListingOptions {
   out: NodeJS.WriteStream | null
 }
 
-/** The text of a listing, in pieces of one picture. markdown and html show the picture. url has one address a line. */
+/** The text of a listing, a piece for each picture. markdown and html show the picture. url has one address a line. */
 export async function listing(
   pictures: Iterable<MirroredPicture>,
   format: Format,
@@ -32,7 +32,7 @@ export async function listing(
       // Only a table needs the widths of characters, whose data take 6 ms to load.
       const { tableLines } = await import('./table.ts')
       const columns = COLUMNS.filter(title => long || title !== 'ID')
-      // A terminal of no columns says 0.
+      // A terminal without a known width says 0.
       const width = (out?.isTTY && out.columns) || undefined
       return tableLines(columns, rowsOf(pictures, oneMirror, long), out ? inTable : undefined, {
         width,
@@ -69,7 +69,7 @@ function shownOn(out: NodeJS.WriteStream | null): Shown {
 
 const COLUMNS = ['PATH', 'STATE', 'SIZE', 'ID', 'ADDRESS']
 const STATE = COLUMNS.indexOf('STATE')
-/** From here on a cell takes a line of its own where a row does not fit. */
+/** The first of the columns that take lines of their own where a row does not fit. */
 const TAIL = COLUMNS.indexOf('ID')
 
 function inTable(shown: string, at: number, row: readonly string[] | null): string {
@@ -109,7 +109,7 @@ function inJson({ mirror, path, state, older, flat, album, image, url }: Mirrore
   }
 }
 
-/** `shown`: escapes control characters that JSON.stringify leaves, such as \u009b. The escaped text is still JSON. */
+/** `shown`: escapes control characters that JSON.stringify leaves, such as \u009b. The result is still JSON. */
 function* jsonArray(pictures: Iterable<MirroredPicture>, shown: Shown): Generator<string> {
   let before = '['
   for (const picture of pictures) {

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util'
 import { printable } from '../../words/text.ts'
 
-/** Bytes of one write, so that a million lines need few writes. */
+/** The bytes of one write, so that a million lines need few writes. */
 const BATCH = 64 * 1024
 
-/** Writes pieces of text, and waits for a slow reader. Ends early when the reader has gone (`| head`). Answers whether the
- * reader is still there. */
+/** Writes pieces of text, and waits for a slow reader. Ends early when the reader is gone (`| head`). Returns whether the reader
+ * is still there. */
 export async function writeOut(out: NodeJS.WritableStream, pieces: Iterable<string>): Promise<boolean> {
   let batch = ''
   for (const piece of pieces) {

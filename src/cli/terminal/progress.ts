@@ -7,9 +7,7 @@ const WIDEST = 30
 const NARROWEST = 10
 /** Columns beside the text: two for ora's sign, and one that stays free, because some terminals break a full line. */
 const AROUND = 3
-/**
- * Without a bar, all lines of so many milliseconds are written at once, because a write takes longer than to make a line.
- */
+/** Without a bar, the lines of so many milliseconds are written together, because a write takes longer than making a line. */
 const LINES_MS = 50
 
 export interface Moved {
@@ -117,7 +115,7 @@ export function barText(moved: Moved, columns: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${text}`
 }
 
-/** On a narrow terminal the least important parts are left out first. */
+/** The text of the bar. On a narrow terminal, the least important parts are left out first. */
 function textOf(moved: Moved, columns: number): string {
   const { noun, total, before, bytes, quota } = moved
   const seconds = Math.max(0.1, moved.seconds)
@@ -125,7 +123,7 @@ function textOf(moved: Moved, columns: number): string {
   const first = `${done} of ${count(total, noun)}`
   const rate = bytes === null ? [] : [`${sizeInWords(bytes / seconds)}/s`]
   const size = bytes === null ? [] : [`${sizeInWords(bytes)}, ${rate[0]}`]
-  // What the day's quota does not allow is sent on another day.
+  // The rest is sent on another day, because the day's quota does not allow it.
   const today = Math.min(total - done, quota ?? Number.POSITIVE_INFINITY)
   const when = today < total - done ? ' left today' : ' left'
   const time = done > before ? [`${spanInWords((today * seconds * 1000) / (done - before))}${when}`] : []
@@ -228,7 +226,7 @@ export function eventInWords(emitted: SpokenEvent): string | null {
       return `did not delete the image of ${printable(emitted.path)}: ${printable(emitted.reason)}`
     case 'scan_started':
     case 'change_found':
-    // The deletion is told when it is done.
+    // The end of the image is told when it was deleted.
     case 'picture_gone':
     case 'picture_unchanged':
     // Linked pictures may be very many, so only their number is told at the end.

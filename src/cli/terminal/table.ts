@@ -3,11 +3,11 @@ import stringWidth from 'string-width'
 /** Colours a title or a cell. `at`: the number of the column. `row`: null for the titles. */
 type Paint = (shown: string, at: number, row: readonly string[] | null) => string
 
-/** So many rows decide the widths of the columns. A later cell may be wider than its column. */
+/** How many rows decide the widths of the columns. A later cell may be wider than its column. */
 const LOOKED_AT = 500
 
-/** The lines of a table. Nothing is cut, so that ids and addresses can be copied. Without rows there are no lines. Where the
- * table is wider than `width`, each row takes lines of its own: from the column `tail` on, a line a cell, and no titles. */
+/** The lines of a table. Nothing is cut, so that ids and addresses can be copied. No rows: no lines. Wider than `width`: no
+ * titles, and each cell from the column `tail` on has a line of its own. */
 export function* tableLines(
   titles: readonly string[],
   rows: Iterable<readonly string[]>,

@@ -5,15 +5,15 @@ import { DataFold } from '../picture/image-data.ts'
 import { walkJpeg } from '../picture/jpeg/jpeg.ts'
 import { isFrame, JpegTables, SOS } from '../picture/jpeg/tables.ts'
 
-/** Marker and length before a segment's data. */
+/** The bytes of a segment before its data: marker and length. */
 const START = 4
-/** Frames of Huffman codes: baseline, extended, and progressive (ITU-T T.81, table B.1). */
+/** The frames of Huffman codes that are understood: baseline, extended and progressive (ITU-T T.81, table B.1). */
 const PROGRESSIVE = 0xc2
 const UNDERSTOOD = new Set([0xc0, 0xc1, PROGRESSIVE])
-/** More coefficients would take more than 256 MB of memory. */
+/** The most coefficients, which take 256 MB of memory. */
 const MOST = 2 ** 27
 
-/** Where the coefficients stand in their block, in the order in which they are coded (T.81, figure A.6). */
+/** The place of each coefficient in its block, in the order in which they are coded (T.81, figure A.6). */
 const ZIGZAG = Uint8Array.from(
   [
     [0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48],
@@ -22,8 +22,8 @@ const ZIGZAG = Uint8Array.from(
   ].flat(),
 )
 
-/** A digest of the first image's coefficients, and of what scales them: the same however they are packed. Null: the picture is
- * not whole, too large, or not understood. All of the picture is held in memory. */
+/** A digest of the first image's coefficients and of what scales them, which does not depend on how they are packed. Null: the
+ * picture is not whole, too large, or not understood. Holds the whole picture in memory. */
 export async function jpegCoefficients(source: ByteSource): Promise<Buffer | null> {
   const decoder = new Decoder()
   const folded = await new DataFold(source).over(walkJpeg, async ({ role, from, to }, data) => {
@@ -34,7 +34,7 @@ export async function jpegCoefficients(source: ByteSource): Promise<Buffer | nul
   return folded?.sum ?? null
 }
 
-/** The coefficients of one component. `across`, `down`: its blocks with pixels of the picture. `wide`: those in a row. */
+/** A component's coefficients. `across`, `down`: its blocks with pixels of the picture. `wide`: all blocks in a row. */
 interface Plane {
   across: number
   down: number
@@ -42,7 +42,7 @@ interface Plane {
   sampling: [number, number]
   coefficients: Int16Array
   scaledBy: Buffer | null
-  /** The last DC coefficient, from which the next one differs. */
+  /** The last DC coefficient. The next one is coded as a difference from it. */
   predicted: number
 }
 
@@ -53,7 +53,7 @@ interface ScanPlane {
   ac: HuffmanCode | null
 }
 
-/** Which coefficients a scan has, from `first` to `last`, and which of their bits: the first time `high` is 0. */
+/** Which coefficients a scan has, from `first` to `last`, and which of their bits. `high`: 0 the first time. */
 interface Spectrum {
   first: number
   last: number
@@ -68,7 +68,7 @@ class Decoder {
   #isProgressive = false
   #scan: { planes: ScanPlane[]; spectrum: Spectrum } | null = null
 
-  /** Takes a segment with its marker; false: it is not understood. */
+  /** Takes a segment with its marker. False: it is not understood. */
   header(segment: Buffer): boolean {
     const [code, data] = [segment[1] ?? 0, segment.subarray(START)]
     this.#tables.take(code, data)
@@ -138,7 +138,7 @@ class Decoder {
     return true
   }
 
-  /** Blocks that only fill the last units up are no part of the picture, and programs pack them as they like. */
+  /** Adds the coefficients. Blocks that only fill the last units are left out, because programs pack them as they like. */
   digest(sum: Hash): boolean {
     const { width, height } = this.#tables.frame ?? {}
     sum.update(`${width}x${height}`)
@@ -154,7 +154,7 @@ class Decoder {
 
 /** Decodes the blocks of one scan (T.81, F.2.2 and G.2). */
 class Blocks {
-  /** So many further blocks have no coefficients in this scan. */
+  /** How many further blocks have no coefficients in this scan. */
   skips = 0
   readonly #bits: EntropyBits
   readonly #isProgressive: boolean
@@ -166,14 +166,14 @@ class Blocks {
     this.#spectrum = spectrum
   }
 
-  /** Takes the blocks of a component in one unit: `wide` beside each other, `high` rows of them. */
+  /** Takes a component's blocks in one unit: `high` rows of `wide` blocks. */
   takeUnit(scan: ScanPlane, x: number, y: number, [wide, high]: [number, number]): void {
     for (let row = y * high; row < (y + 1) * high; row++)
       for (let block = x * wide; block < (x + 1) * wide; block++)
         this.#take(scan, 64 * (row * scan.plane.wide + block))
   }
 
-  /** `at`: where the block's coefficients begin. */
+  /** Takes a block. `at`: where its coefficients begin. */
   #take({ plane, dc, ac }: ScanPlane, at: number): void {
     const { first, high, low } = this.#spectrum
     const { coefficients } = plane
@@ -240,7 +240,7 @@ class Blocks {
     this.skips--
   }
 
-  /** Gives those that are not zero their next bit, up to the place behind `zeros` zeros. Returns this place. */
+  /** Gives coefficients that are not zero their next bit, up to the place behind `zeros` zeros. Returns this place. */
   #refine(into: Int16Array, at: number, from: number, zeros: number): number {
     const { last, low } = this.#spectrum
     const bit = 1 << low

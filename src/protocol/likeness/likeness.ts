@@ -23,20 +23,20 @@ export const pictureReader: PictureReader = {
   pixels: async (format, source) => (await DECODERS[format]?.(source)) ?? null,
 }
 
-/** JPEG's coefficients stand for its pixels, because decoders may differ in these. */
+/** The digests of pixels, by format. For JPEG the coefficients count, because decoders may differ in the pixels. */
 const DECODERS: Partial<Record<Format, (source: ByteSource) => Promise<Buffer | null>>> = {
   jpeg: jpegCoefficients,
   png: pngPixels,
 }
 
-/** A picture as it lies on the disk: `source` null when only its image data were recorded. */
+/** A picture as it lies on the disk. `source`: null when only its image data were recorded. */
 export interface KnownPicture {
   format: Format
   data: ImageData | null
   source: ByteSource | null
 }
 
-/** Compares a picture with what was delivered in its place, and has other bytes. */
+/** Compares a picture with what was delivered in its place and has other bytes. */
 export async function likeness(
   reader: PictureReader,
   { format, data, source }: KnownPicture,
@@ -44,7 +44,7 @@ export async function likeness(
 ): Promise<Likeness> {
   const given = data && (await reader.data(format, delivered))
   if (data === null) return 'unread'
-  // What has no image data of this format is another format, or nothing whole.
+  // Bytes without image data of this format are in another format, or not whole.
   if (given === null) return 'other'
   if (!factsFit(data.facts, given.facts)) return 'other'
   if (data.sum.equals(given.sum)) return 'data'
@@ -57,7 +57,7 @@ export async function likeness(
 
 const DECODED: ReadonlySet<Format> = new Set<Format>(['jpeg', 'png'])
 
-/** Whether each fact is as it was, or lost. A host may write down that a picture is not turned. */
+/** Whether each fact is as it was, or missing. A host may add that a picture is not turned. */
 function factsFit(own: ImageFacts, given: ImageFacts): boolean {
   const upright = (given.orientation ?? 1) === 1 && (own.orientation ?? 1) === 1
   const isLost = <T>(fact: T | undefined, before: T | undefined) => fact === undefined || fact === before

@@ -5,12 +5,12 @@ import type { ByteSource } from '../byte-reader.ts'
 import { DataFold } from '../picture/image-data.ts'
 import { walkPng } from '../picture/png.ts'
 
-/** Length and type before a chunk's data, the check sum behind. */
+/** The bytes of a chunk before its data (length and type) and behind it (check sum). */
 const HEAD = 8
 const FOOT = 4
-/** More bytes of pixels are not taken into memory. */
+/** The most bytes of pixels that are taken into memory. */
 const MOST = 2 ** 28
-/** Numbers a pixel, by the kind of colour (PNG, 11.2.2). */
+/** How many numbers a pixel has, by the kind of colour (PNG, 11.2.2). */
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 const PALETTE = 3
 const FULL = 0xffff
@@ -23,8 +23,8 @@ interface Header {
   channels: number
 }
 
-/** A digest of the pixels, each as four numbers of 16 bits: the same however they are packed, and with whatever palette.
- * Null: an animation, interlaced, too large, or not whole. All of the picture is held in memory. */
+/** A digest of the pixels, each as four numbers of 16 bits. It does not depend on how they are packed, nor on the palette. Null:
+ * an animation, interlaced, too large, or not whole. Holds the whole picture in memory. */
 export async function pngPixels(source: ByteSource): Promise<Buffer | null> {
   const chunks: Record<'IHDR' | 'PLTE' | 'tRNS', Buffer> = { IHDR: NONE, PLTE: NONE, tRNS: NONE }
   const packed: Uint8Array[] = []
@@ -73,7 +73,7 @@ async function unpacked(packed: Buffer, length: number): Promise<Buffer | null> 
   }
 }
 
-/** Takes back the filter of a row (PNG, 9.2). `step`: bytes of a pixel. */
+/** Undoes the filter of a row (PNG, 9.2). `step`: the bytes of a pixel. */
 function unfilter(filter: number, line: Uint8Array, above: Uint8Array, step: number): void {
   for (let i = 0; i < line.length; i++) {
     const left = i >= step ? line[i - step]! : 0
@@ -91,10 +91,10 @@ function paeth(left: number, up: number, corner: number): number {
   return b <= c ? up : corner
 }
 
-/** Puts a pixel as red, green, blue and alpha, 16 bits each. `nth`: the pixel's place in its row. */
+/** Writes a pixel as red, green, blue and alpha, of 16 bits each. `nth`: the pixel's place in its row. */
 type Paint = (line: Uint8Array, nth: number, into: Uint16Array) => void
 
-/** Makes rows of such pixels. Of what can't be seen the colour does not count. */
+/** Returns a function that makes rows of such pixels. The colour of a pixel that can't be seen does not count. */
 function widening(header: Header, palette: Buffer, transparent: Buffer) {
   const into = new Uint16Array(4 * header.width)
   const out = new Uint8Array(into.buffer)
@@ -121,7 +121,7 @@ function painted({ depth }: Header, palette: Buffer, transparent: Buffer): Paint
   }
 }
 
-/** Grey or red, green and blue, with alpha or one colour that can't be seen. */
+/** Pixels of grey, or of red, green and blue, with alpha or with one colour that can't be seen. */
 function mixed({ depth, channels }: Header, _: Buffer, transparent: Buffer): Paint {
   const at = numbers(depth)
   const scale = FULL / (2 ** depth - 1)
@@ -141,7 +141,7 @@ function mixed({ depth, channels }: Header, _: Buffer, transparent: Buffer): Pai
   }
 }
 
-/** Reads the numbers of a row, of so many bits each. */
+/** Returns a function that reads the numbers of a row. `depth`: the bits of each. */
 function numbers(depth: number): (line: Uint8Array, nth: number) => number {
   if (depth === 8) return (line, nth) => line[nth]!
   if (depth === 16) return (line, nth) => (line[2 * nth]! << 8) | line[2 * nth + 1]!
