@@ -86,6 +86,7 @@ export class Passes {
     this.#inPass = true
     this.#say(`pass ${number}`)
     const life = world.life!
+    world.alike.passBegins()
     const prunes = world.pruning.passBegins()
     const whole = prunes || everything || isFresh || world.random.chance(0.5)
     const scopes = whole ? 'everything' : takeStale(world.disk, world.mirrors)

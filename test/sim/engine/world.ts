@@ -9,6 +9,7 @@ import { VirtualDisk } from '../disk/virtual-disk.ts'
 import type { History } from '../histories/history.ts'
 import { Random } from '../histories/random.ts'
 import { allowanceOf, type Hours, PLAIN_SETTING } from '../histories/setting.ts'
+import { AlikeAlbums } from '../host/alike-albums.ts'
 import type { HostKit } from '../host/host-kit.ts'
 import type { Truth } from '../host/host-truth.ts'
 import { VirtualHost } from '../host/virtual-host.ts'
@@ -88,6 +89,7 @@ export class World {
   readonly pruning = new Pruning(this, () => this.#waited())
   readonly emptied = new Emptied(this)
   readonly copies = new Copies(this)
+  readonly alike = new AlikeAlbums(this)
   readonly sights = new Sights(this)
   /** What the config says of the quota. */
   readonly allowance: Allowance

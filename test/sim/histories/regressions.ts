@@ -110,6 +110,10 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   1500200727: 'the judge wanted a deletion to end while its folder waited for a person to trust it',
   2000100584: 'the judge wanted a dry run to know that an image is gone that the host refuses to delete',
   2000500517: 'the judge knew an album by its name alone, where the host lists that of another folder alike',
+  2000501989:
+    'the judge wanted an album to be made that the host lists like the one of a folder that was away while the state was lost',
+  2000501412:
+    'the judge wanted an empty album, which the host lists like another, to be known after a lost state',
   2000502276: 'the judge wanted an image kept for a picture that a person had given up just before',
   2000600409:
     'the judge wanted a picture sent whose name has the type that the host refuses, though all seem to be refused',

@@ -5,7 +5,7 @@ import { inWords } from '../../../src/words/reasons.ts'
 import { split } from '../disk/tree.ts'
 import { recordedAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
-import { pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
+import { pathOfAlbum, type TrueAlbum, type TrueImage } from '../host/host-truth.ts'
 import { Oracle } from './oracle.ts'
 
 export type Facts = ReturnType<typeof factsOf>
@@ -69,6 +69,8 @@ function factsOf(world: World, running: () => number, waited: () => number) {
     isPaused: () => pausing.holdsAt(machine.wall()),
     /** What albumd has recorded of a picture's place; `image`: the remote id that stands for it. */
     recordOf: (path: string) => recordedAt(synced, mirrors, path),
+    /** Whether albumd has taken an album for that of another folder, and could not know. */
+    isTakenForAnother: (album: TrueAlbum | null) => world.alike.isTaken(album),
     /** Whether albumd has an image recorded whose bytes were never compared. */
     isLinked: (id: string) => synced.images.byRemoteId(id)?.proof === 'none',
     /** Whether albumd has begun to delete an image and can't know whether that was done: it is as good as gone. */

@@ -1,7 +1,7 @@
 import { albumName } from '../../../src/sync/album.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
-import { isIgnored, type LivePicture, livePictures } from '../disk/live-pictures.ts'
+import { isIgnored, type LivePicture } from '../disk/live-pictures.ts'
 import { readTiny } from '../disk/tiny-picture.ts'
 import { split } from '../disk/tree.ts'
 import { pathOfRow, rowAt } from '../engine/state-kit.ts'
@@ -125,19 +125,6 @@ function isRecordedFor(world: World, { id }: TrueImage, path: string): boolean {
   return used !== null && world.state.synced.images.byId(used)?.remote_id === id
 }
 
-/** The path of an image's album as it is recorded, where the host lists it so, and its own folder holds nothing. */
-function recordedPath(world: World, { album }: TrueImage) {
-  const { synced } = world.state
-  const recorded = synced.albums.byRemoteId(album?.id ?? '')
-  if (!album || !recorded) return null
-  const [listed, other] = [album.name, recorded.name].map(name => listedName(name, world.history.variations))
-  const own = `${pathOfAlbum(album)}/`
-  const isUsed = [...livePictures(world.disk, world.mirrors)].some(({ path }) =>
-    `${world.albumPathOf(split(path).folder)}/`.startsWith(own),
-  )
-  return listed === other && !isUsed ? albumName(synced, recorded.id) : null
-}
-
 /** Whether an image is the one of a picture, as far as its bytes and its place tell. */
 export function standsFor(world: World, image: TrueImage, { path, node }: LivePicture): boolean {
   if (image.hash !== node.hash) return false
@@ -145,10 +132,9 @@ export function standsFor(world: World, image: TrueImage, { path, node }: LivePi
   const { oneId, without, depthMax, defaultAlbum, readings } = variations
   if (oneId || (image.misplaced && image.source === path)) return true
   const { folder, name } = split(path)
-  // Listed under one name, an image of these bytes may have been taken for either picture's, and an album for either folder's.
-  const isRecorded = isRecordedFor(world, image, path)
+  // Listed under one name, an image of these bytes may have been taken for either picture's.
   const isListedSo = listedName(image.name, variations) === listedName(name, variations)
-  if (image.name !== name && !(isListedSo && isRecorded)) return false
+  if (image.name !== name && !(isListedSo && isRecordedFor(world, image, path))) return false
   const anywhere =
     (without.includes('create_album') && !isInAlbum(world, path)) ||
     // An album of this name may be there unseen, and no other may bear the name.
@@ -157,7 +143,5 @@ export function standsFor(world: World, image: TrueImage, { path, node }: LivePi
     defaultAlbum !== null ||
     world.host.faults.albumRefused
   const wanted = world.albumPathOf(folder)
-  return (
-    anywhere || pathOfAlbum(image.album) === wanted || (isRecorded && recordedPath(world, image) === wanted)
-  )
+  return anywhere || [pathOfAlbum(image.album), world.alike.takenFor(image.album)].includes(wanted)
 }

@@ -210,7 +210,8 @@ export class Oracle implements Watch {
         other !== album &&
         (other.by === 'albumd' || (!isBlind && other.at < sawUntil)) &&
         other.parent === album.parent &&
-        other.name === album.name
+        other.name === album.name &&
+        !this.#facts.isTakenForAnother(other)
       )
         this.report('nothing-twice', `album ${pathOfAlbum(album)} was made twice`)
   }
@@ -238,9 +239,7 @@ export class Oracle implements Watch {
         continue
       if (other.hash !== image.hash || other.name !== image.name) continue
       if (pathOfAlbum(other.album) !== pathOfAlbum(image.album)) continue
-      // Nobody tells albumd that another person has put it there.
-      if (other.misplaced) continue
-      if (this.words.allowBoth(other, image) || this.#looksEdited(other)) continue
+      if (this.words.allowBoth(other, image) || this.#isUnknown(other)) continue
       // It was another picture in between: its image from then is given up.
       const between = [...this.#truth.images.values()].some(
         ({ source, hash, at }) => source === image.source && hash !== image.hash && at >= other.at,
@@ -251,9 +250,11 @@ export class Oracle implements Watch {
     }
   }
 
-  #looksEdited({ bytes }: TrueImage): boolean {
-    const { alters, listsAltered } = this.#facts.variations
-    return listsAltered && looksEdited(bytes, alters)
+  /** Nobody tells albumd that another person has put it there. */
+  #isUnknown({ album, bytes, misplaced }: TrueImage): boolean {
+    const { isTakenForAnother, variations } = this.#facts
+    const looksOther = variations.listsAltered && looksEdited(bytes, variations.alters)
+    return misplaced || isTakenForAnother(album) || looksOther
   }
 
   /** Where folders share an album, a picture of its bytes and name in another folder may have taken it over. */
