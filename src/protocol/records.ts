@@ -142,7 +142,7 @@ const wordsIn = <T extends Said>({ error, message, detail, ...rest }: T) => ({
 
 /** §1: the form of every failure. Its code may be one that §7 does not list, or missing. */
 export const failure = z.object({ success: z.literal(false), ...said, code: words }).transform(wordsIn)
-/** The form of a failure of §4.3's presign, whose answers have no field `success`. */
+/** The form of a failure of the presign request (§4.3), whose answers have no field `success`. */
 export const bareFailure = z
   .object({ success: z.undefined().optional(), ...said, code: z.string() })
   .transform(wordsIn)

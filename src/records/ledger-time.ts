@@ -7,7 +7,7 @@ import type { ClockSpan } from '../synced/tables/meta.ts'
 
 /** A clock that is only kept right is moved back by no more than this. */
 const KEPT_RIGHT_MS = 1000
-/** After a span's last commit, the clock may have gone on for so long without a commit. */
+/** For so long after its last commit, a span counts as going on: the clock ran on without a commit. */
 const IDLE_MS = MINUTE_MS
 /** The most spans that are kept. A machine whose clock stops while it is off adds two with each start. */
 const SPANS = 100

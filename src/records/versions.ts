@@ -93,7 +93,7 @@ export function gapsFromNow({ meta }: Pick<Records, 'meta'>): Gap[] {
   return from === null || gaps.at(-1)?.to === null ? gaps : [...gaps, { from, to: null }]
 }
 
-/** Notes that the records are an older copy, and so know nothing of a span of time. */
+/** Notes that the records are an older copy, so that they lack what happened in a span of time. */
 export function gapBegan({ meta }: Pick<Tx, 'meta'>): void {
   meta.set('records_gaps', gapsFromNow({ meta }))
 }

@@ -41,7 +41,7 @@ export function openImageHost(options: RemoteOptions): ImageHost & Pick<Gate, 'b
     askNow: () => gate.askNow(),
     async close() {
       await gate.close()
-      // Where `begins` failed, nothing was sent.
+      // When loading failed, nothing was sent, so nothing is open.
       await (await loaded?.catch(() => null))?.close()
       return gate.recent()
     },

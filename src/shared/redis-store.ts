@@ -18,12 +18,12 @@ export interface RedisOptions {
   presence?: string
 }
 
-/** After so long without an answer, the store counts as away: a request must leave within the second of its place. */
+/** How long an answer may take before the store counts as away: a request must leave within the second of its place. */
 const ANSWER_MS = 500
 const CONNECT_MS = 2000
 /** How often a store that is away is tried. So all machines are back within this time after the store works again. */
 export const RETRY_MS = 1000
-/** After so much silence, both ends check whether the connection that shows this process's presence is open. */
+/** How long the connection that shows this process's presence is silent before both ends check whether it is open. */
 const PRESENT_MS = 10_000
 
 /** Opens the connection to a Redis or Valkey, and keeps trying. Sends nothing but scripts. */

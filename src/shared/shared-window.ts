@@ -40,9 +40,9 @@ export interface WindowOptions {
 /** A machine whose store was silent for so long uses its own part of the rate. The others leave this part to a machine that
  * was silent for 2.5 s. A beat may have come 1.5 s after the last answer, places be used 0.5 s later, and count for 1 s. */
 const SILENT_MS = 6000
-/** For so long after its last request without the store, a machine says that it was alone. Then its reports have arrived. */
+/** How long after its last request without the store a machine says that it was alone. Its reports have arrived by then. */
 const ALONE_MS = 1500
-/** After so long, a place that no request takes is given back. */
+/** How long a place waits for a request before it is given back. */
 const UNUSED_MS = 250
 /** How long reports wait for other reports and for the next question. */
 const REPORT_MS = 15
@@ -206,7 +206,7 @@ export class SharedWindow {
     this.#wasAway = true
   }
 
-  /** The store is back. Tells it what this machine has sent in the last second, and gives back what it counts besides that. */
+  /** The store is back. It is told what this machine has sent in the last second, and gets back all other places. */
   #comeBack(): void {
     const { clock, storeClock, newId } = this.#options
     const now = clock.monotonic()

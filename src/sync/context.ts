@@ -78,7 +78,7 @@ export interface EngineContext
 export interface EngineSettings {
   /** How long a picture must be missing, or replaced, before its image is deleted. */
   graceMs: number
-  /** The same when many come together. 0: as when few do. */
+  /** The same for many pictures that come together. 0: `graceMs` counts for them too. */
   graceManyMs: number
   /** False for a single `sync`. Its deletions have no grace when they are few, and wait by the wall clock when they are many. */
   isDaemon: boolean

@@ -96,7 +96,7 @@ function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook)
   const since = record?.state === state ? record.since : null
   // An image that is kept for good is not replaced. The file uses it again when the old bytes come back.
   const image = record?.state === 'kept' ? null : (record?.image ?? null)
-  // Null until the file was read. Until then it may be any picture of its size, moved here, whose image must stay.
+  // The hash is null until the file was read: until then it may be any picture of its size, moved here, whose image must stay.
   return { ...seen, folder, state, since, image, hash: null, flat: record?.flat ?? 0 }
 }
 

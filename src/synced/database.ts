@@ -22,14 +22,14 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
     // A migration writes into the log alone. The witness still tells how the database looked at its last end, so a process
     // that is killed here must not have changed the database: it would seem restored.
     db.pragma('wal_autocheckpoint = 0')
-    // After a large commit or a long reader has made the log longer, SQLite shortens it to so many bytes.
+    // SQLite shortens the log to this size after a large commit or a long reader has made it longer.
     db.pragma(`journal_size_limit = ${16 * 2 ** 20}`)
     // With WAL, openSynced syncs the log after each commit. Without it SQLite syncs, and FULL would leave out the end of its
     // journal, which after a power cut would undo the last commit.
     db.pragma(`synchronous = ${mode === 'wal' ? 'NORMAL' : 'EXTRA'}`)
     db.pragma('foreign_keys = ON')
     migrate(db, file, steps)
-    // The whole process waits while the log is copied at so many pages. A page written often is copied once.
+    // The log is copied into the database at so many pages, and the process waits meanwhile. A page written often is copied once.
     db.pragma('wal_autocheckpoint = 4000')
     // The savepoints of a group commit take more than 64 KiB, for which SQLite would write a temporary file.
     db.pragma('temp_store = MEMORY')

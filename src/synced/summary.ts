@@ -259,7 +259,7 @@ function countTrees(statements: Statements) {
 
 /** Pictures whose images were lost. */
 function countLost({ value }: Statements) {
-  // The folder's path is split off the history's path: few rows of the history tell of a loss, and the files may be many.
+  // Splits the path of each loss, and looks the file up by it: few rows tell of a loss, and all files may be very many.
   const above = `rtrim(lost.path, replace(lost.path, '/', ''))`
   const lost = value<[mirrors: string], number>(
     `SELECT count(*) FROM history AS lost

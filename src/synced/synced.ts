@@ -170,7 +170,7 @@ interface Waiting {
 /** The time between two groups, in which the changes of eight uploads get into one group. */
 const APART_MS = 2
 
-/** After so many groups with a single change in a row, groups wait for no other change, except one in so many, to find out. */
+/** After so many single changes in a row, groups do not wait for others. One in so many does, to see whether others come. */
 const SINGLES = 16
 
 /** Makes a schedule: it flushes at the end of this turn, or `APART_MS` after the last flush to wait for other changes. */
@@ -193,8 +193,8 @@ export interface GroupOptions {
   check?: () => void
   /** Syncs what was committed to the disk. Null, or left out: no sync is needed. */
   sync?: () => Promise<void> | null
-  /** For a copy. All changes share one transaction that never ends, because each end writes pages; none may follow one that
-   * threw. */
+  /** For a copy. All changes share one transaction that never ends, because each end writes pages. It is of no use after one
+   * throws. */
   isCopy?: boolean
   /** Calls `flush` when the group is to be committed. `singles`: how many groups in a row had a single change. */
   schedule?: (flush: () => void, singles: number) => void

@@ -77,7 +77,7 @@ const HIGHER = { max_user_watches: 1_048_576, max_user_instances: 1024, max_queu
 /** How a fact is shown: `{at:time}` shows the fact `at` by `KINDS.time`. Without a kind it is shown as it is. */
 const KINDS = {
   reason: (why: Reason) => inWords(why),
-  /** Of a reason as a fact: what is the case, without what can be done about it. */
+  /** What is the case, for a fact that is itself a reason, without what can be done about it. */
   fact: (why: Reason) => factOf(why),
   /** Like `fact`, for brackets, in which no other brackets may stand. */
   inner: (why: Reason) => factOf(why).replace(/ \(([^()]*)\)$/, ', $1'),

@@ -78,7 +78,7 @@ export function setOfImages(images: readonly number[]): string {
   return hash('sha256', images.toSorted((one, other) => one - other).join())
 }
 
-/** Those of these deletions that still wait, each as it waits now. */
+/** The given deletions that still wait, each as it waits now. */
 export function stillPending(
   config: Config,
   synced: Synced,
@@ -214,7 +214,7 @@ function listed(
   })
 }
 
-/** The reasons whose wait has an end: the image is deleted then. */
+/** The reasons that know when the image is deleted. */
 const TIMED: ReadonlySet<ReasonCode> = new Set(['grace_runs', 'many_wait'])
 
 /** What happens with the image of a picture that is on the disk again, and that no scan has found there yet. */

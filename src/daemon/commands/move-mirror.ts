@@ -46,7 +46,7 @@ export async function moveMirror(
 }
 
 function moveIn(synced: Synced, config: Config, from: readonly string[], to: string): MovedMirror {
-  // Without mirrors, only the host is compared.
+  // Checks only the host: the config without mirrors names no other folder.
   refuseOther(synced, { ...config, mirrors: [] })
   const recorded = synced.mirrors.all()
   const mirror = recorded.find(({ folder }) => from.includes(folder) && folder !== to)

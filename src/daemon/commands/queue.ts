@@ -118,7 +118,7 @@ export class CommandQueue {
       } catch (error) {
         const why = failed(error)
         reject(why)
-        // After an error of the state, nothing in memory can be trusted. `carryOut` throws it and so ends the loop.
+        // After an error of the state, nothing in memory can be trusted. `carryOut` throws the error, which ends the loop.
         if (why instanceof StateError) this.#stateError = why
       }
     }

@@ -47,7 +47,7 @@ export async function* examine(
   const readable = database.status !== 'fail'
   const told = isRunning ? await askDaemon() : undefined
   const status = readable ? readStatus(config, systemClock.wall(), told) : null
-  // What is in these folders is in doubt, and on which disk they are. A finding below says why.
+  // Nobody knows what these folders hold, nor on which disk they are. A finding below says why.
   const guarded = (status?.mirrors ?? [])
     .filter(({ state, needs_person }) => state === 'guarded' && needs_person)
     .map(({ folder }) => folder)
@@ -140,7 +140,7 @@ async function* checkHost(
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
   yield* findings
-  // No albumd works without the authorities that the config names.
+  // Without the authorities that the config names, no albumd can work, so the host is not asked.
   if (ca === undefined) return
   const reach = await checkReach(config.host.base_url, ca, config.host.timeout, signal)
   // When a person interrupted the check, its result says nothing about the host.

@@ -34,7 +34,7 @@ export interface EngineOptions {
   isDaemon: boolean
   /** What the machines of the account share. Null: this machine works as if it had the account alone. */
   shared: SharedAccount | null
-  /** This machine's claims on its albums. Null: as of `shared`. */
+  /** This machine's claims on its albums. Null: it works as if it had the account alone. */
   claims: AlbumClaims | null
 }
 

@@ -36,7 +36,7 @@ export type Operation =
   | 'delete_album'
   | 'none'
 
-/** One thing that the next pass does or leaves, and why. */
+/** What the next pass does or leaves, and why. */
 export interface PlannedInWords {
   operation: Operation
   /** The mirror's folder. Null: an album, which may be of several mirrors. */
@@ -45,7 +45,7 @@ export interface PlannedInWords {
   path: string
   code: ReasonCode
   reason: string
-  /** Of a picture that is sent, in bytes. */
+  /** The size of a picture that is sent, in bytes. */
   size?: number
   /** The delivery address, which the deletion ends. Null: not known. */
   cdn_url?: string | null

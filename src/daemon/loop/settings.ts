@@ -139,7 +139,7 @@ export class CurrentSettings {
       }
     }
     const refusal = await queue.ask({ carryOut }, {}).catch(error => {
-      // Without a session the settings are taken here.
+      // When no session could be opened, the settings are taken here.
       if (!queue.isClosed || error === ENDED) return error
       this.#takeHere(next, null)
       return null

@@ -97,7 +97,7 @@ function row(code: string, why: Reason, more: Partial<Check> = {}): Check {
   return line(code, factOf(why), { remedy: remedyOf(why), ...more })
 }
 
-/** A row whose line comes from elsewhere. */
+/** A row of the table with this line. `more`: what differs from the row of an alert without a remedy. */
 function line(code: string, look: string, more: Partial<Check> = {}): Check {
   return { key: code, code, look, remedy: null, isAlert: true, folder: null, ...more }
 }

@@ -38,7 +38,7 @@ export class UploadCommand {
   #failure: string | null = null
   #untold = 0
 
-  /** No command begins after `stop`. `records`: `status` shows failures, because no person sees what `note` tells. */
+  /** No command begins after `stop`. `records`: failures are recorded for `status`, because nobody sees what `note` tells. */
   constructor(
     note: Note,
     stop: AbortSignal,

@@ -49,7 +49,7 @@ export interface ManyStatus {
 /** What pictures wait for. `pictures`: how many wait. Null: all of the mirror, because the whole account waits. */
 export interface UploadWait extends ShownStep {
   pictures: number | null
-  /** Of one of them. Null: all of the mirror. */
+  /** The path of one of the pictures. Null: all pictures of the mirror wait. */
   path: string | null
 }
 

@@ -102,7 +102,7 @@ export function stateOf(
       const { inDoubt, failure, history, isFolder } = recorded
       if (file) return [file.state, withChange(file, onDisk, recorded, deletions)]
       if (inDoubt.length > 0) return ['uncertain', because('gone_uncertain')]
-      // Only the scan knows names that are not UTF-8, by their failures.
+      // Only the scan finds names that are not UTF-8, and records them as failures.
       if (failure) return ['unknown', failure.message]
       const last = history.at(-1)
       if (last) return ['absent', whatBecame(last)]

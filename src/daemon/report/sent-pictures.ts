@@ -12,7 +12,7 @@ import { stepInWords } from './step.ts'
 
 export interface Ended {
   isRefused: boolean
-  /** Why a picture waits, where the records tell nothing of it. */
+  /** Why the pass left a picture of which the records say nothing. */
   why: { code: string; reason: string } | null
 }
 

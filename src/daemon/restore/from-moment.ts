@@ -247,7 +247,7 @@ export function* versionsAt(
       const version = versionAt(synced, { mirror: id, path: file.path }, file, at)
       if (version) yield { mirror, path: file.path, version, file }
     }
-    // Files whose records were removed, because their images are gone from the host or stay for good.
+    // The files without a record come too: it was removed when their image went from the host or was kept for good.
     for (const path of synced.versions.paths(id, top, at)) {
       const version = fileAt(synced, id, path) ? null : versionAt(synced, { mirror: id, path }, undefined, at)
       if (version) yield { mirror, path, version, file: undefined }

@@ -15,7 +15,7 @@ interface Kept {
   held: Held
 }
 
-/** This machine. Its id is of state folder and system, so a copy elsewhere is another machine. Throws StateError. */
+/** This machine. Its id comes from the state folder and the system: a copy elsewhere is another one. Throws StateError. */
 export function openMachine({ account: { machine: name }, state_dir }: Config): Machine {
   const file = fileIn(state_dir)
   const known = readKept(file)

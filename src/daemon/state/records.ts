@@ -114,7 +114,7 @@ function openJudged(
       const knowLess = knowsLess(verdict)
       synced.commitNow(({ meta }) => meta.set('generation', generation))
       if (knowLess) synced.commitNow(noteOlder)
-      // After a crash, a person may have put back a copy that nothing shows. So what albums hold is counted anew.
+      // After a crash nothing shows whether a person has put back an older copy since. So what albums hold is counted anew.
       else if (verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
       // A migration has written the log.
       if (verdict !== 'clean' || markOf(`${database}-wal`)) synced.begin()
@@ -124,7 +124,7 @@ function openJudged(
         synced,
         knowLess,
         lostWork: replaced || isWorkLost(verdict, witness),
-        // Where nothing was written, the witness is as true as it was.
+        // When nothing was written, the witness still holds.
         close(end) {
           if (isBegun || end === 'damaged') close(files, synced, isBegun ? generation : generation - 1, end)
           else synced.close()

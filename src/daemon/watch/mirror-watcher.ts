@@ -67,7 +67,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   const area = openMirrorMounts(mirror, mounts, say)
   const scanned = new Bell()
 
-  /** Has the polled folders scanned again and again, because no event shows changes there. */
+  /** Makes the polled folders be scanned again and again, because no event shows changes there. */
   async function poll(): Promise<void> {
     // Each pause begins when a scan has ended, so that a slow scan is not followed by the next one at once.
     for (let pauseMs = pollMs ?? POLL_MS; ; ) {
@@ -178,7 +178,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
       scanned.ring()
       follow()
     },
-    /** Has all folders scanned and watched anew, because nobody knows what happened in them. */
+    /** Makes all folders be scanned and watched anew, because nobody knows what happened in them. */
     distrust() {
       watcher.renew([''])
       stale.add(mirror, 'everything')

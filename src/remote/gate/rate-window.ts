@@ -8,7 +8,7 @@ const SECOND_MS = 1002
 /** The host counts when requests arrive, which is between their leaving and their answer. A request that took longer than the
  * quickest may have arrived later by the difference. The guard is for a request that is quicker than any before. */
 const GUARD_MS = 22
-/** After so many answers, but not within the first second, one of them was quick. */
+/** After so many answers, and as many as a second allows, one of them was quick. */
 const FIRST = 10
 /** For how long a request without an answer may still arrive. */
 const UNDER_WAY_MS = 1000

@@ -219,7 +219,7 @@ export class Line {
 const PIECE = 64 * 1024
 /** How many pieces a second has at least under a limit, so that sending is smooth and each upload gets its turn soon. */
 const PIECES_A_SECOND = 16
-/** After a pause, uploads may send at once what the limit allows in so many milliseconds. */
+/** After a pause, uploads may send at once as much as the limit allows in this time. */
 const SAVED_MS = 250
 
 /** The limit `uploads.bandwidth` for all uploads together. Pieces wait for their turn in the order in which they come. */

@@ -276,7 +276,7 @@ function inDoubt(message: Reason): HostFailure {
 /** The code for an album that may or may not have been created. Its pictures wait. Pictures of other albums go on. */
 export const ALBUM_IN_DOUBT = 'ALBUM_IN_DOUBT'
 
-/** After so long the next look follows, because each look walks everything, and a host may list late. */
+/** How long after a look the next one follows: each walks everything, and a host may list late. */
 const NEXT_LOOK_MS = 60_000
 
 /** A picture that is uploaded without an album lands in the account's default album (§4.1), which no answer names. So the first

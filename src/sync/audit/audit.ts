@@ -157,7 +157,7 @@ export async function notDelivered(
   return gone
 }
 
-/** For how many milliseconds the host may still be late to list an image. 0: the host has no image that it does not list. */
+/** How many milliseconds longer the host may be late to list an image. 0: an image that is not listed is not there. */
 function youngFor(
   { ages, clock, credentialLifetimeMs }: Omit<AuditContext, 'synced'>,
   { recorded_at }: ImageRow,

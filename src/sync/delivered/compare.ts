@@ -101,7 +101,7 @@ export async function learnAgain(context: DeliveryPort, signal: AbortSignal): Pr
     }
 }
 
-/** When so many of at most OTHERS_MOST pictures are not what their images deliver, the host encodes anew. */
+/** How many pictures, of at most OTHERS_MOST, must be unlike what their images deliver to show that the host encodes anew. */
 const OTHERS = 2
 const OTHERS_MOST = 4
 

@@ -14,7 +14,7 @@ type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf' | 'looks' | 'underWay'> & {
   interruption: Pick<Interruption, 'stop'>
 }
 
-/** With so many pictures to send, the threads end after a scan, so that the uploads can use their memory. */
+/** When so many pictures are to be sent, the threads of a scan end after it, so that the uploads can use their memory. */
 const MANY_PICTURES = 100
 
 /** A mirror that was scanned. Its root was the same at the beginning and at the end of the scan. */

@@ -87,7 +87,7 @@ function folderAt(disk: Disk, root: string, path: string): OnDisk {
     if (code === undefined) throw error
     return { kind: 'unknown', why: because('folder_unreadable', { code }), isFolder: true }
   }
-  // A scan believes no folder whose ignore file can't be read.
+  // Fails where the folder's ignore file can't be read: a scan does not believe such a folder.
   ownRules(disk, root, path)
   return { kind: 'folder' }
 }

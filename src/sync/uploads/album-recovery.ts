@@ -54,7 +54,7 @@ interface WalkBefore {
   missed: Set<number>
 }
 
-/** After so long, an upload that no walk shows has not arrived, whatever the host counts: it would list the image by now. */
+/** How long after it was sent an upload that no walk shows has surely not arrived, whatever the host counts. */
 const COUNTED_MS = DAY_MS
 
 /** How often an album is walked at most until two walks in a row are complete. */
@@ -79,7 +79,7 @@ export async function lookAtAlbum(
     if (!listed.ok) return listed.failure
     const { images, complete, settled, atOnce } = listed.value
     const isWhole = ({ sent_at }: OpenUpload) => complete || (settled && now - sent_at > COUNTED_MS)
-    // No incomplete walk may lie between the two. The last two walks of a settled look showed the same.
+    // Two walks prove something only without an incomplete one between them. The last two of a settled look showed the same.
     const follows = atOnce || (settled && !complete)
     if (!follows) forget(before)
     const listing = {
@@ -215,7 +215,7 @@ async function actOnAlike(
   if (compared.verdict === 'other') return false
   if (compared.verdict === 'equal')
     await record(recovery, intent, { remote_id: id, cdn_url: compared.cdnUrl, album, proof: 'compared' })
-  // Until then the upload may still arrive as another image. A file that uses an image keeps it until another one is proved.
+  // Until two walks agree, the upload may arrive as another image. A file that uses an image keeps it until another is proved.
   else if (
     conclusive &&
     (isSeenAgain || sizeProves(size, intent.size)) &&

@@ -142,7 +142,7 @@ export class Breaker {
       for (const file of this.last(files())) if ((this.#typeOf(file) === refused) === isOfIt) yield file
   }
 
-  /** By its name, where nobody has refused the picture yet. */
+  /** The type of a picture. Its name tells it while nobody has refused the picture. */
   #typeOf(file: FileKey): string | null {
     const format = formatOfName(file.name)
     return this.#refused.get(textOf(file))?.mime ?? (format && FORMATS[format].mime)

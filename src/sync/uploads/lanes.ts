@@ -99,7 +99,7 @@ export class Lanes {
   }
 }
 
-/** After how many that left one more is let in than before, up to the first number. */
+/** After so many have left, one more is let in at a time, up to the first number. */
 const CALM = 10
 
 /** Lets a number of callers in at a time. The others wait, and come in by their order. */

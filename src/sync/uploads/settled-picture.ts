@@ -14,7 +14,7 @@ type SettleContext = AgeContext &
 
 /** The time between two reads that show whether a file is being written: longer than the tick of any system's timestamps. */
 const LOOKS_APART_MS = 50
-/** For each so many bytes the second read comes a millisecond later, so that a large file that grows is read less often. */
+/** The second read comes a millisecond later for every so many bytes, so that a large file that grows is read less often. */
 const BYTES_PER_MS = 100_000
 
 /** Opens a picture once nobody writes to it any more: it was left unchanged for `settleMs`, or two reads `settleMs` apart gave

@@ -23,7 +23,7 @@ import {
   type Waits,
 } from './upload-job.ts'
 
-/** A file that can't be read is tried by each pass. After so long, a pass begins for it. */
+/** How soon a pass begins because of a file that can't be read. Every pass tries such files. */
 const UNREADABLE_PASS_MS = 60_000
 /** How many credentials that were perhaps too old a picture uses up before it waits. */
 const CREDENTIALS = 3

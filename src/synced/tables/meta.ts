@@ -95,7 +95,7 @@ const FACTS = {
   running_ms: number,
   /** When `running_ms` was recorded. */
   running_at: number,
-  /** Of versions before this time it is not known which of them the host has given up (records/versions.ts). */
+  /** Before this time, nobody knows which versions the host has given up (records/versions.ts). */
   versions_since: number,
   /** Spans of time of which nothing is known, because older copies of the records were put back (records/versions.ts). */
   records_gaps: json<Gap[]>(),
@@ -173,7 +173,7 @@ const FACTS = {
 
 type Key = keyof typeof FACTS
 
-/** What a process notes of itself, which the next may miss where this one has changed nothing else (see `openSynced`). */
+/** Facts about the process itself. When a process has changed nothing else, the next one may lack them (see `openSynced`). */
 const NOTES: ReadonlySet<Key> = new Set<Key>([
   ...(['pid', 'generation', 'boot', 'booted_at', 'running_ms', 'running_at', 'ledger_time'] as const),
   ...(['wall_clock', 'pruned_at'] as const),
