@@ -53,6 +53,24 @@ it('a row is removed of a table that was empty a moment ago', async () => {
   expect(waits.of(file)).toBeUndefined()
 })
 
+it('a row is found in a table that was empty a moment ago, and was when a change threw', async () => {
+  const { commit, resend, waits } = emptyState()
+  const file = { folder: 1, name: 'a.png' }
+  const found = () => [resend.has(file), waits.of(file)?.at]
+  const put = (throws: boolean) =>
+    commit(tx => {
+      tx.resend.put(file)
+      tx.waits.put({ ...file, why: because('still_written'), until: null, at: 1 })
+      expect([tx.resend.has(file), tx.waits.of(file)?.at]).toEqual([true, 1])
+      if (throws) throw new Error('no')
+    })
+  expect(found()).toEqual([false, undefined])
+  await expect(put(true)).rejects.toThrow('no')
+  expect(found()).toEqual([false, undefined])
+  await put(false)
+  expect(found()).toEqual([true, 1])
+})
+
 it('a copy tells of each write, in one transaction that nothing undoes', async () => {
   const db = memoryDb()
   const { commit, meta, waits } = openSynced(db, { isCopy: true })

@@ -82,8 +82,9 @@ function candidatesFor(
   )
   const images = named.filter(image => canBe(image, features, { names: false }))
   // A host that alters pictures may list the size of the altered ones, so the size does not count then.
-  const isNew = used === null && synced.journal.openOnFile(job.file).length === 0
-  const isSized = images.length > 0 || !isNew || deliveryOf(synced, picture.mime) === 'as sent'
+  const isNew = () => used === null && synced.journal.openOnFile(job.file).length === 0
+  const isOne = images.length > 0 || named.length === 0
+  const isSized = isOne || !isNew() || deliveryOf(synced, picture.mime) === 'as sent'
   return { images: isSized ? images : named, isNamed, isSized }
 }
 

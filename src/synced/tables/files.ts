@@ -237,10 +237,11 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
 }
 
 /** Files whose upload was in doubt, and that a person asked to send again in spite of this (`retry --resend`). */
-export function openResend({ has, run }: Statements) {
+export function openResend({ has, isEmpty, run }: Statements) {
+  const hasRow = has<[FileKey]>('SELECT folder FROM resend WHERE folder = @folder AND name = @name')
   return {
     reads: {
-      has: has<[FileKey]>('SELECT folder FROM resend WHERE folder = @folder AND name = @name'),
+      has: (file: FileKey) => !isEmpty('resend') && hasRow(file),
     },
     writes: {
       put: run<[FileKey]>('INSERT OR IGNORE INTO resend (folder, name) VALUES (@folder, @name)'),

@@ -16,11 +16,12 @@ export interface WaitRow extends FileKey {
 export type WaitOfSeveral = Omit<WaitRow, keyof FileKey> & { path: string; pictures: number }
 
 /** Pictures that the last try left for later. A row is removed at the next transition of its file. */
-export function openWaits({ all, get, run }: Statements) {
+export function openWaits({ all, get, isEmpty, run }: Statements) {
+  const of = get<[FileKey], WaitRow>('SELECT * FROM waits WHERE folder = @folder AND name = @name')
   return {
     reads: {
       all: all<[], FileKey>('SELECT folder, name FROM waits'),
-      of: get<[FileKey], WaitRow>('SELECT * FROM waits WHERE folder = @folder AND name = @name'),
+      of: (file: FileKey) => (isEmpty('waits') ? undefined : of(file)),
       /** What the pictures at and below a folder wait for, the reason of most of them first. */
       below: all<[{ mirror: number; path: string }], WaitOfSeveral>(
         `SELECT CASE WHEN count(DISTINCT why) = 1 THEN why ELSE json_remove(why, '$[1].why') END AS why, until, max(at) AS at,
