@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { filesOf } from '../../src/page/picgo/upload-form.ts'
 import { type DaemonProcess, daemonHere, startDaemon } from '../e2e/stage/process.ts'
 import { type Stage, type StageOptions, setStage, sha256 } from '../e2e/stage/stage.ts'
 import { NOBODY } from '../nobody.ts'
@@ -55,6 +58,10 @@ async function formOf(field: string, files: readonly [name: string, bytes: Uint8
     body: Buffer.from(await request.arrayBuffer()),
     headers: { 'content-type': request.headers.get('content-type')! },
   }
+}
+
+function* chunksOf(bytes: Uint8Array) {
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536)
 }
 
 /** The status that another user's request gets. */
@@ -122,6 +129,19 @@ describe("PicGo's interface", () => {
     socket.destroy()
     await expect.poll(() => stage.notes()).toEqual(['blob.png', 'image-1.png', 'image.png'])
     expect(await daemon.stop()).toBe(0)
+  })
+
+  it('reads a form to its end although a file of it is given up in the middle', async () => {
+    const { body, headers } = await formOf('files', [
+      ['large.png', new Uint8Array(1_000_000)],
+      ['b.png', one],
+    ])
+    const incoming = Object.assign(Readable.from(chunksOf(body)), { headers }) as unknown as IncomingMessage
+    const taken = await filesOf(incoming, async (origin, find) => {
+      for await (const _ of (await find()).bytes) break
+      return { origin, why: 'no room' }
+    })
+    expect(taken.map(({ origin }) => origin)).toEqual(['large.png', 'b.png'])
   })
 
   it('sends the others when one can not be had, and says why', async () => {

@@ -19,7 +19,9 @@ export async function filesOf(incoming: IncomingMessage, take: Take): Promise<Aw
       stream.on('error', () => {})
       addAbortSignal(broken.signal, stream)
       const name = nameFor(filename, mime)
-      taken.push(take(name, () => ({ name, bytes: stream })).finally(() => stream.resume()))
+      // What is left of a file that the disk has no room for is read away. The form would wait for a stream that is destroyed.
+      const bytes = stream.iterator({ destroyOnReturn: false })
+      taken.push(take(name, () => ({ name, bytes })).finally(() => stream.resume()))
     })
     await pipeline(incoming, form)
     return await Promise.all(taken)
