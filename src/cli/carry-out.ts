@@ -28,7 +28,7 @@ export async function carryOut<N extends CommandName>(
     if (!existsSync(control)) return null
     const { askDaemon } = await import('../daemon/control/client.ts')
     const waiting = setTimeout(
-      () => output.say('waiting until albumd has done what it is in the middle of'),
+      () => output.say('waiting until albumd has finished what it is doing'),
       PATIENCE_MS,
     )
     const asking = { ...output, begun: () => clearTimeout(waiting) }

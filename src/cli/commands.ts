@@ -67,7 +67,7 @@ const TABLE: readonly (readonly [command: string, describe: string, exits: reado
   ],
   [
     'move-mirror <old> <new>',
-    "Have a mirror's records belong to another folder, which the config names: nothing is sent again",
+    "Say that a mirror's folder has moved, so that nothing is sent again",
     [inSync, usage, locked],
   ],
   ['retry [path]', 'Forget failures and try again now', MIRRORING],

@@ -32,7 +32,7 @@ export const jsonOption = {
 } as const
 
 export const quietOption = {
-  quiet: flag('Say nothing but errors, and the data that was asked for'),
+  quiet: flag('Print only errors, and the data that was asked for'),
 } as const
 
 export type LogLevelArgs = InferredOptionTypes<typeof logLevelOption>

@@ -277,7 +277,9 @@ function keepingInWords(mirror: MirrorStatus): string {
   return [
     inWords(because('left_out_with_image', { pictures })),
     ...(left_out.empty > 0 ? [`${restoreOf(mirror)} brings back what was emptied`] : []),
-    ...(left_out.ignored > 0 ? ['"albumd sync --prune-ignored" gives up what a rule hides'] : []),
+    ...(left_out.ignored > 0
+      ? ['"albumd sync --prune-ignored" deletes the images of what a rule hides']
+      : []),
   ].join('; ')
 }
 

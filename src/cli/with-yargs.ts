@@ -92,11 +92,11 @@ const LISTS: ReadonlySet<string> = new Set(['folder', 'album', 'api-key', 'files
 function refuseMisgiven(words: readonly string[], parsed: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(parsed))
     if (Array.isArray(value) && /^[a-z][a-z-]+$/.test(name) && !LISTS.has(name))
-      throw new Problem(`--${name} is given more than once. Say it once`)
+      throw new Problem(`--${name} is given more than once. Give it once`)
   for (const word of words) {
     const [, name = '', value = ''] = /^--([a-z-]+)=(.*)$/s.exec(word) ?? []
     if (typeof parsed[name] === 'boolean' && !['true', 'false'].includes(value))
-      throw new Problem(`--${name}=${value} takes no value. Say --${name}`)
+      throw new Problem(`--${name}=${value} takes no value. Use --${name}`)
   }
 }
 

@@ -24,10 +24,10 @@ export const REASON_WORDS = {
     'Not known whether this picture is gone, because a name in its folder is not valid UTF-8. Rename that file',
   kept_by_backup: 'gone from the disk; this mirror keeps images',
   gone: 'gone from the disk',
-  gone_unsent: 'gone from the disk, before it was on the host',
-  gone_uncertain: 'gone from the disk, before it was known whether its upload arrived',
-  gone_after_lost: 'gone from the disk, when its image was not on the host any more',
-  ignored_on_request: 'hidden by an ignore rule, and asked for',
+  gone_unsent: 'gone from the disk before it was on the host',
+  gone_uncertain: 'gone from the disk before it was known whether its upload arrived',
+  gone_after_lost: 'gone from the disk, and its image from the host before',
+  ignored_on_request: 'hidden by an ignore rule, with --prune-ignored',
   name_not_utf8:
     'File name is not valid UTF-8. Rename it; until then nothing in its folder counts as deleted',
 
@@ -91,7 +91,7 @@ export const REASON_WORDS = {
   reserve_for_new:
     "The rest of today's uploads is kept for new pictures (quota.reserve); older ones go on tomorrow",
   limit_reached: "Today's {limit} uploads are used up, by albumd's own count",
-  quota_refused: "Today's uploads are used up, the host says",
+  quota_refused: "The host says that today's uploads are used up",
   other_account: 'This key belongs to a different account. Restore the old key, or name a new state_dir',
   listing_changed: 'the listing kept changing while it was read',
   listed_not_known: 'the host lists the album, but answers that it does not exist',
@@ -103,11 +103,11 @@ export const REASON_WORDS = {
   folder_remounted: 'Another disk is mounted here than before. Bring the old one back{folder:trust}',
   folder_mounted_over:
     'A disk was mounted here, and not all of the pictures are on it. Unmount it{folder:trust}',
-  folder_older: 'Another folder is here than before, and lacks pictures. Bring them back{folder:trust}',
+  folder_older: 'Another folder is here than before, without some pictures. Bring them back{folder:trust}',
   folder_emptied:
     'All {pictures} pictures in it are gone at once, and what is below it waits. Bring them back{folder:trust}',
   folder_restored:
-    'A restore into it has not ended. Let it end, or run it again; only if on purpose, remove {own:shell}, which deletes images of what is missing, if not kept',
+    'A restore into it has not ended. Let it end, or run it again; only if on purpose, remove {own:shell}, which deletes the images of what is missing, except kept ones',
   ignore_file_unreliable: "Ignore file can't be read ({why:fault}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
   folder_in_doubt: 'Deletions wait because of {path}{others:more} ({why:inner}){why:remedy_of}',
@@ -122,7 +122,7 @@ export const REASON_WORDS = {
   root_empty: '{folder} is empty and held pictures before. Mount its disk{folder:trust}',
   root_other: '{folder} is another folder than before. Bring the old one back{folder:trust}',
   root_older:
-    '{folder} is another folder than before, and not all of the pictures are in it. Bring the old one back{folder:trust}',
+    '{folder} is another folder than before, without some pictures. Bring the old one back{folder:trust}',
   mirrored_by_another:
     'The albumd that runs{pid:process} mirrors {folder} with another state_dir than this config, or one that was removed. Stop it, or put state_dir back',
   state_in_use: 'Another albumd{pid:process} has the state in {folder}. Stop that one first',
@@ -136,7 +136,7 @@ export const REASON_WORDS = {
     'Another albumd{pid:process} works in {folder}. Where it restores, wait for its end; where it mirrors the folder, name its config with -c',
   root_replaced: '{folder} was replaced',
   root_lost_in_scan: "{folder} can't be read ({words})",
-  scan_ended: 'Deletions of {folder} wait for the next scan, because the last one did not come to its end',
+  scan_ended: 'Deletions of {folder} wait for the next scan, because the last one was broken off',
   trusted: '{path} is trusted as it is; the next scan takes it as the truth',
 
   at_path: '{why:fact}, in {path}{why:remedy_of}',
@@ -176,9 +176,10 @@ export const REASON_WORDS = {
   not_a_picture: 'File is no picture of a known format. Replace it, or exclude it in .albumdignore',
   foreign_picture:
     'File is {format} by its bytes, and the host takes no {format}. Convert it, or exclude it in .albumdignore',
-  incomplete: 'Part of the picture is missing or damaged ({why:reason}), so it may still be written',
-  odd: 'The picture is not as its format says ({why:reason}), so it may still be written; sent once it has rested',
-  empty_yet: 'File is empty, so it may still be written',
+  incomplete:
+    'Part of the picture is missing or damaged ({why:reason}), so perhaps it is still being written',
+  odd: 'The picture is not as its format says ({why:reason}), so perhaps it is still being written; it is sent once it stays as it is',
+  empty_yet: 'File is empty, so perhaps it is still being written',
   stays_incomplete:
     'Part of the picture is missing or damaged ({why:reason}). Replace it, or exclude it in .albumdignore',
   flaw_cut: 'the picture is truncated at byte {at}, and all or part of {part:part} is missing',
@@ -193,21 +194,21 @@ export const REASON_WORDS = {
   flaw_one_checksum:
     'the check sum of {part:part} at byte {at} is wrong, but the pixels are whole by another',
   flaw_announced: 'the picture announces {part:part}, which is not there',
-  flaw_zeros: 'zeros stand at byte {at}, and nothing tells whether they belong there',
+  flaw_zeros: 'zeros stand at byte {at}, and nothing shows whether they belong there',
   perhaps_sent_before_loss:
-    'Perhaps on the host already, because the state was lost and the plan lists no albums. "albumd retry --resend" sends it all the same',
+    'Perhaps on the host already, because the state was lost and the plan lists no albums. "albumd retry --resend" sends it anyway',
   album_not_permitted:
-    'The host refuses the key the album of this picture, or the root if it has none ({why:inner}). Check the rights of the key, and whose the album is',
+    'The host denies this key the album of the picture, or the root ({why:inner}). Check the rights of the key, and whose the album is',
   listing_refused:
-    'The host does not list the album of this picture, or the root if it has none ({why:inner}). Ask the host why; pictures of other albums go on',
+    'The host does not list the album of the picture, or the root ({why:inner}). Ask the host why; pictures of other albums go on',
   perhaps_promised: 'The host lists an image of this name, whose bytes may still be on their way',
   older_version_open: 'albumd finds out first whether an earlier version arrived',
   older_version_alike:
-    'An image in its album is an earlier version, and nothing tells which. "albumd retry --resend" sends the picture again',
+    'An image in its album is an earlier version, and nothing shows which one. "albumd retry --resend" sends the picture again',
   images_alike:
-    'Several images of its album ({images}) may be this picture, and their bytes do not tell ({why:inner}). "albumd retry --resend" sends the picture again',
+    'Several images of its album ({images}) may be this picture, and their bytes do not show which ({why:inner}). "albumd retry --resend" sends the picture again',
   linked_image_alike:
-    'The linked image may be this version too, and nothing tells ({why:inner}). "albumd retry --resend" sends the picture again',
+    'The linked image may be this version too, and nothing shows it ({why:inner}). "albumd retry --resend" sends the picture again',
   not_on_host: 'not on the host',
   host_not_asked: 'the host could not be asked ({why:inner}){why:remedy_of}',
   upload_failed: '{why:reason} ({code})',
@@ -236,7 +237,7 @@ export const REASON_WORDS = {
   image_used_again: 'the bytes are on the host, and their image is used again; {why:reason}',
   found_as_promised: 'the host has it under the address or the id that it had promised',
   found_by_bytes: 'the bytes were fetched and are the same',
-  found_alike: 'an image of this name and these dimensions came; the bytes are not compared yet',
+  found_alike: 'an image of this name and these dimensions appeared; the bytes are not compared yet',
   image_kept: 'the image stays on the host for good',
   image_gone: 'the image is not on the host any more',
   image_not_found: 'the audit did not find the image on the host',

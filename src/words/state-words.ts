@@ -5,7 +5,7 @@ export const STATE_WORDS = {
   // What `why` says of a path (src/daemon/report).
   in_sync: 'the image has the bytes that the file had when it was last read',
   in_sync_flat: ({ album }: { album: string }) =>
-    `on the host, but in ${album === '' ? 'no album' : `the album "${album}"`}, because its own album could not be had`,
+    `on the host, but in ${album === '' ? 'no album' : `the album "${album}"`}, because its own album was not available`,
   /** `path`: of the first of the pictures. Null: it is not named. */
   gone_on_host: ({ pictures, path = null }: { pictures: number; path?: string | null }) =>
     pictures === 1
@@ -102,11 +102,11 @@ export const STATE_WORDS = {
   deletions_wait: ({ deletions }: { deletions: number }) =>
     `${inDigits(deletions)} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
   failed_with_image:
-    '{pictures:pictures} that failed, with an image of before on the host; {restore} brings back what was there',
+    '{pictures:pictures} that failed, with an older image on the host; {restore} brings it back',
   linked_pictures:
     '{pictures:pictures} linked to images that were there, by name and size; "albumd adopt --verify" compares the bytes',
   flat_pictures:
-    '{pictures:pictures} outside their albums, which could not be had, until they change; "albumd ls" shows them as flat',
+    '{pictures:pictures} outside their albums, which were not available, until they change; "albumd ls" shows them as flat',
   kept_pictures: '{pictures:pictures} gone, with images kept for good; "albumd ls" shows them as kept',
   left_out_with_image: '{pictures:pictures} left out, with images kept',
   mirror_holds:
@@ -115,7 +115,7 @@ export const STATE_WORDS = {
     '{deletions:number} images of {folder} go together, but wait{until:until} (in {folders:folders}). "albumd deletions approve" lets them go, "albumd deletions discard" keeps them',
   no_sign_of_life:
     'albumd has given no sign of life for {ms:span}. Look for a disk or a network mount that hangs',
-  config_refused: 'The new config was refused, so the one from before stays ({said})',
+  config_refused: 'The new config was refused, so the old one stays ({said})',
   other_config: 'albumd runs with another config than this one',
   key_not_read: "The key can't be read any more, so the next start fails ({said}). Mend its file",
   waits_too_long: 'A picture has waited for {ms:span} to be on the host. "albumd status" says why',

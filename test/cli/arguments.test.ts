@@ -46,8 +46,8 @@ it.each([
   [['ls', '--format', 'json', '--format', 'csv'], '--format is given more than once'],
   [['--log-level', 'debug', 'status', '--log-level', 'info'], '--log-level is given more than once'],
   // They would be a sync in earnest.
-  [['sync', '--dry-run=yes'], '--dry-run=yes takes no value. Say --dry-run'],
-  [['sync', '--dry-run='], '--dry-run= takes no value. Say --dry-run'],
+  [['sync', '--dry-run=yes'], '--dry-run=yes takes no value. Use --dry-run'],
+  [['sync', '--dry-run='], '--dry-run= takes no value. Use --dry-run'],
   [['url'], 'See albumd url --help.'],
   [['deletions'], 'See albumd deletions --help.'],
   [['put', '-x.png'], 'See albumd put --help.'],

@@ -99,7 +99,7 @@ describe('the package', () => {
     const ended = once(npx, 'close')
     try {
       await expect.poll(() => said).toContain('17 of 17 pictures on the host')
-      expect(said).toContain('npx albumd status --config albumd-try/samples/albumd.yaml')
+      expect(said).toContain('npx albumd ls --left-out -c albumd-try/samples/albumd.yaml')
     } finally {
       process.kill(-npx.pid!, 'SIGINT')
       await ended

@@ -50,7 +50,9 @@ describe('reasons', () => {
 
   it('leave out what was not recorded, with its brackets', () => {
     const without = JSON.stringify(['incomplete', {}]) as unknown as Reason
-    expect(inWords(without)).toBe('Part of the picture is missing or damaged, so it may still be written')
+    expect(inWords(without)).toBe(
+      'Part of the picture is missing or damaged, so perhaps it is still being written',
+    )
   })
 
   it('name a path so that a shell takes it', () => {

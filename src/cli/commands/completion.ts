@@ -7,7 +7,7 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const
 export const completionCommand = command(
   options =>
     options
-      .positional('shell', { choices: SHELLS, describe: "The shell; left out, $SHELL's, or bash" })
+      .positional('shell', { choices: SHELLS, describe: "The shell; else $SHELL's, or bash" })
       .example('source <($0 completion bash)', 'In ~/.bashrc')
       .example('source <($0 completion zsh)', 'In ~/.zshrc, below compinit')
       .example('$0 completion fish | source', 'In ~/.config/fish/config.fish'),

@@ -11,8 +11,8 @@ export const doctorCommand = command(
       .example('$0 doctor', 'What is wrong, and what to do')
       .example('sudo -u albumd $0 doctor -c /etc/albumd/config.yaml', 'As the user that the service runs as')
       .epilogue(
-        'It changes nothing, here or on the host. It asks the host one question for each endpoint; if albumd run runs, it tells ' +
-          'what the host told run.',
+        'It changes nothing, here or on the host. It asks the host once for each endpoint; while albumd run runs, it says what ' +
+          'the host told run.',
       ),
   async ({ config, all, json }, onInterrupts) => {
     const { stop } = onInterrupts()

@@ -52,7 +52,7 @@ export const initCommand = command(
         'ALBUMD_API_KEY=… $0 init --base-url https://images.example.com/api/v1 --folder ~/Pictures',
         'Without a terminal',
       )
-      .epilogue('It writes over nothing, and asks for what no option says.'),
+      .epilogue('It overwrites nothing, and asks for what no option gives.'),
   async args => {
     const file = targetOf(args.config)
     const { thereAlready, writeConfig } = await import('../init/draft.ts')

@@ -15,7 +15,7 @@ export const lsCommand = configCommand(
       .options({
         format: { choices: FORMATS, default: 'table' as const, describe: 'How they are listed' },
         long: flag('Show the ids of the images too'),
-        'left-out': flag('What on the disk is not mirrored, and why, in place of what is on the host'),
+        'left-out': flag('What on the disk is not mirrored, and why, instead of what is on the host'),
         ...jsonOption,
       })
       .example('$0 ls Holiday', 'What is on the host of a folder')

@@ -12,13 +12,13 @@ export const pauseCommand = configCommand(
   options =>
     options
       .options({
-        for: valued('For how long: 90s, 10m, 2h, 1d; left out, until "albumd resume"'),
+        for: valued('For how long: 90s, 10m, 2h, 1d; else until "albumd resume"'),
         ...jsonOption,
       })
-      .example('$0 pause --for 2h', 'Leave the line to others; it goes on by itself')
+      .example('$0 pause --for 2h', 'Leave the connection to others for two hours')
       .epilogue(
-        'Uploads under way are finished. albumd goes on to watch, and does afterwards what has changed ' +
-          'meanwhile. During a pause sync, retry and adopt do nothing but say so, with exit code 3.',
+        'Uploads under way are finished. albumd keeps watching, and catches up afterwards. Meanwhile sync, retry and ' +
+          'adopt only say that it is paused, with exit code 3.',
       ),
   async (config, { for: given, json }, onInterrupts) => {
     const forMs = given === undefined ? null : await durationIn(given)

@@ -36,9 +36,9 @@ export const putCommand = configCommand(
       .example('$0 put /tmp/shot.png --to ~/Pictures/Screenshots', 'The same for a picture from elsewhere')
       .epilogue(
         'It sends each picture at once, before what waits already, and prints one address a line, in the order of the arguments. A ' +
-          'picture that can not be sent now, such as one that is gone, empty or still being written, has no line but its reason ' +
-          'on standard error, and the command ends with 3, or with 5 where the host refused the key; with several files a script ' +
-          'reads --json. Nothing else is sent, and nothing is deleted. A file outside of the mirrors, or one that is left out, is ' +
+          'picture that can not be sent now, such as one that is gone, empty or still being written, has its reason on standard ' +
+          'error instead, and the exit code is 3, or 5 if the host refused the key; for several files, scripts read --json. ' +
+          'Nothing else is sent, and nothing is deleted. A file outside of the mirrors, or one that is left out, is ' +
           'refused before anything is sent. With --to, a picture whose bytes lie in the folder already is not copied again, and ' +
           'another picture of its name gets a number: a-1.png.',
       ),

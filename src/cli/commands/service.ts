@@ -17,7 +17,7 @@ export const serviceCommand: CommandCode = {
       .command(yargsModule(INSTALL, install))
       .command(yargsModule(UNINSTALL, uninstall))
       .command(yargsModule(STATUS, status))
-      .demandCommand(1, 'Say what is to be done: install, uninstall or status.')
+      .demandCommand(1, 'Say what to do: install, uninstall or status.')
       .example('sudo $0 service install', 'With /etc/albumd/config.yaml, as the user albumd')
       .example('$0 service install --user', 'With ~/.config/albumd/config.yaml, as yourself'),
   handler: async () => {},
@@ -25,7 +25,7 @@ export const serviceCommand: CommandCode = {
 
 const INSTALL = {
   command: 'install',
-  describe: 'Put the unit in its place, and start it where its config and key are there',
+  describe: 'Write the unit, and start it if its config and key are there',
   exits: [EXIT.inSync, EXIT.usage, EXIT.left],
 }
 
@@ -45,7 +45,7 @@ const install = command(
 
 const UNINSTALL = {
   command: 'uninstall',
-  describe: 'Stop it and take the unit away; config, key and state stay',
+  describe: 'Stop it and remove the unit; config, key and state stay',
   exits: [EXIT.inSync, EXIT.usage],
 }
 
@@ -60,7 +60,7 @@ const uninstall = command(
 
 const STATUS = {
   command: 'status',
-  describe: 'Whether it is installed, starts by itself, and runs; exit code 3 where it does not run',
+  describe: 'Whether it is installed, starts by itself, and runs; exit code 3 if it does not run',
   exits: [EXIT.inSync, EXIT.usage, EXIT.left],
 }
 
@@ -81,9 +81,9 @@ const status = command(
 
 function placeOf({ user, account }: InferredOptionTypes<typeof whose>): ServicePlace {
   if (user && account !== undefined)
-    throw new Problem('--account is for the services of the machine, --user for your own. Say one of them')
+    throw new Problem('--account is for the services of the machine, --user for your own. Use one of them')
   if (account !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.]*$/.test(account))
-    throw new Problem(`--account ${account} is no name. Use letters, digits, _ and . alone`)
+    throw new Problem(`--account ${account} is no name. Use only letters, digits, _ and .`)
   return servicePlace(user, account ?? null, process.env)
 }
 

@@ -38,7 +38,7 @@ export const moveMirrorCommand = configCommand(
       .options(jsonOption)
       .example('$0 move-mirror /srv/photos /data/photos', 'The folder was renamed, or is on another disk')
       .epilogue(
-        'Stop albumd, move the folder, write the new one into the config, and say this. Most pictures must be there with ' +
+        'Stop albumd, move the folder, write the new one into the config, and run this. Most pictures must be there with ' +
           'the size and time that albumd knows. Nothing is sent again.',
       ),
   async (config, { old, new: given, json }, onInterrupts) => {

@@ -36,7 +36,7 @@ export const syncCommand = configCommand(
       })
       .options({
         'dry-run': flag('Print the plan with reasons; change nothing anywhere, and do not ask the host'),
-        'prune-ignored': flag('Give up the images of pictures that an ignore rule hides'),
+        'prune-ignored': flag('Delete the images of pictures that an ignore rule hides'),
         ...quietOption,
         ...jsonOption,
       })
@@ -44,12 +44,12 @@ export const syncCommand = configCommand(
       .example('$0 sync ~/Pictures/Holiday', 'Mirror one folder alone')
       .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
       .epilogue(
-        'At the end of the pass sync deletes the images of the few pictures that its scan found gone, after it has looked at each ' +
-          'path again. deletions.grace is for run: images that run has in grace keep it. Many deletions wait (exit code 3; at a ' +
-          'terminal it asks), for "albumd deletions approve" or for the first sync that begins deletions.grace_many later. If ' +
-          'albumd run runs, it makes the pass, with its grace. With paths, the summary and the exit code tell of the paths ' +
-          'alone; a path that is left out is refused before anything is sent. If nothing is left to do, the host is not ' +
-          'asked, unless it refuses something, or never took the key.',
+        'At its end sync deletes the images of the few pictures that are gone, after a last look at each path; images that run ' +
+          'has in grace (deletions.grace) keep it. Many deletions wait (exit code 3; at a terminal it asks) for ' +
+          '"albumd deletions approve", or for the first sync that begins deletions.grace_many later. While albumd run runs, it ' +
+          'makes the pass, with its grace. With paths, summary and exit code are about these paths alone; a path that is left ' +
+          'out is refused before anything is sent. If nothing is left to do, the host is not asked, unless it refuses ' +
+          'something, or never took the key.',
       ),
   async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json, quiet }, onInterrupts) => {
     if (dryRun && paths.length > 0)
@@ -220,14 +220,12 @@ export const retryCommand = configCommand(
     options
       .positional('path', { type: 'string', describe: 'Only what failed at and below this path' })
       .options({
-        resend: valued(
-          'Send a picture again whose upload can not be found out; it may then be on the host twice',
-        ),
+        resend: valued('Send a picture again that may have arrived; it may then be on the host twice'),
         ...quietOption,
         ...jsonOption,
       })
       .example('$0 retry', 'Try everything again that failed')
-      .example('$0 retry --resend Holiday/a.jpg', 'Send a picture again whose outcome is not known')
+      .example('$0 retry --resend Holiday/a.jpg', 'Send it again, though it may have arrived')
       .epilogue(
         'It deletes only what the host has refused to delete before. The images of pictures that are gone wait for sync or run, and the exit code is 3 meanwhile. With a path, only what is at and below the path is looked at and sent, as with sync.',
       ),
@@ -266,6 +264,8 @@ function report({ equal, other, unknown, why }: VerifiedInWords, addressesKnown:
   const remedy = addressesKnown ? '' : AFTER_AN_UPLOAD
   printLine(`${count(equal, 'linked image')} proved to be the same`)
   if (other > 0)
-    printLine(`${count(other, 'linked image')} proved to be another. The next sync uploads the pictures`)
+    printLine(
+      `${count(other, 'linked image')} turned out to be another picture's. The next sync uploads the pictures`,
+    )
   if (unknown > 0) printLine(`${count(unknown, 'linked image')} could not be compared: ${why}${remedy}`)
 }

@@ -11,16 +11,16 @@ function ofPlans(words: (plan: Plan) => string): string {
 }
 
 export const OPTIONS = {
-  data: valued('The folder that holds everything; needed to serve'),
+  data: valued('The folder that holds everything; required'),
   'api-key': {
-    ...valued('The key to accept; several are several accounts; needed to serve'),
+    ...valued('A key to accept, one for each account; required'),
     array: true,
   },
   listen: { ...valued('Address and port'), default: '127.0.0.1:8443' },
   tls: {
     type: 'boolean',
     default: true,
-    describe: 'Speak TLS; --no-tls: plain HTTP, on loopback addresses alone',
+    describe: 'Speak TLS; --no-tls: plain HTTP, only on loopback addresses',
   },
   plan: { choices: PLANS, default: 'professional' as Plan, describe: 'The plan of the accounts' },
   'plans-from': {
@@ -45,7 +45,7 @@ export const OPTIONS = {
     ofPlans(plan => `${STORAGE_MAX[plan] / GB}gb`),
   ),
   rates: valued(
-    'Requests a second, or unlimited, for the endpoints that are named',
+    'Requests a second for these endpoints, or unlimited',
     ENDPOINTS.map(endpoint => `${endpoint}=${REQUESTS_PER_SECOND[endpoint]}`).join(','),
   ),
   'default-album': valued(

@@ -34,7 +34,7 @@ function unitFile(folder: string, below: 'system' | 'user', name: string): strin
 /** `account`: the name of one of the machine's services, or null. Throws Problem when $HOME is needed and not set. */
 export function servicePlace(user: boolean, account: string | null, env: NodeJS.ProcessEnv): ServicePlace {
   const own = xdgFolder(env.XDG_CONFIG_HOME, '.config', env)
-  if (user && own === null) throw new Problem('$HOME is not set. Set it to the folder that is yours')
+  if (user && own === null) throw new Problem('$HOME is not set. Set it to your home folder')
   if (user && own !== null)
     return {
       user: true,

@@ -154,7 +154,7 @@ export class CurrentSettings {
     this.#refused[what] = lines[0]!
     // A failure is ignored: the next session records the refusal.
     await queue.session?.synced.commit(this.record).catch(() => {})
-    for (const line of lines) note({ event: what, message: `${line}; the one from before stays` })
+    for (const line of lines) note({ event: what, message: `${line}; the old one stays` })
   }
 
   async #readConfig({ settings, onTaken }: Renewable): Promise<void> {

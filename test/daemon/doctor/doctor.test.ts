@@ -126,7 +126,7 @@ it('what the host told a running daemon is a failure only when a person must do 
     ['pass', undefined],
     ['pass', undefined],
   ])
-  expect(usedUp[1]!.message).toBe("upload (to upload): Today's uploads are used up, the host says")
+  expect(usedUp[1]!.message).toBe("upload (to upload): The host says that today's uploads are used up")
   // A refused key is no fault of an endpoint, as where the doctor asks the host itself.
   expect([...judgeDaemon([block('INVALID_API_KEY')])]).toMatchObject([
     { check: 'key', status: 'fail', message: 'The host refuses the key: said so (INVALID_API_KEY)' },

@@ -86,7 +86,7 @@ describe('why, of a picture that is to be sent', () => {
     const gone = at.why('lost.png', { config: { ...at.config, host: host60 } })
     expect(gone).toMatchObject({
       state: 'uncertain',
-      reason: 'gone from the disk, before it was known whether its upload arrived',
+      reason: 'gone from the disk before it was known whether its upload arrived',
       failure: null,
       next: [{ code: 'looked_for', at: until }],
     })

@@ -76,7 +76,7 @@ describe('a root in doubt', () => {
 
 describe.skipIf(!canMount() && !process.env.CI)('an older copy that is mounted', () => {
   it.each([
-    ['over the root', '', 'is another folder than before, and not all of the pictures are in it'],
+    ['over the root', '', 'is another folder than before, without some pictures'],
     ['over a folder', 'trip', 'A disk was mounted here, and not all of the pictures are on it'],
   ])('%s deletes nothing, and is no matter once it is gone', async (_, folder, why) => {
     const stage = await setStage()
