@@ -28,18 +28,18 @@ export interface Incoming {
 export function pictureIn(path: string): Incoming {
   const name = basename(path)
   if (formatOfName(name) === null)
-    throw new NotPossible('its name has no extension of a picture that the host takes')
+    throw new NotPossible('the name has no extension of a picture that the host takes')
   return { name, bytes: bytesOf(path) }
 }
 
 async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
   const refuse = (error: NodeJS.ErrnoException) => {
-    throw new NotPossible(`it ${unreadable(error.code)}`)
+    throw new NotPossible(`the file ${unreadable(error.code)}`)
   }
   // Without O_NONBLOCK the opening of a pipe would wait for its writer.
   const file = await open(path, is.O_RDONLY | is.O_NONBLOCK).catch(refuse)
   try {
-    if (!(await file.stat()).isFile()) throw new NotPossible('it is not a file')
+    if (!(await file.stat()).isFile()) throw new NotPossible('not a file')
     yield* file.createReadStream({ autoClose: false })
   } finally {
     await file.close()
@@ -49,8 +49,7 @@ async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
 /** Returns a function that puts a picture into the folder of a mirror, whole and never over another file, and returns where it
  * lies now. The same bytes stay where they are, under this name or a numbered one; another picture of the name gets a number.
  * The folder is made where it does not exist. Both throw NotPossible: for a folder in no mirror, for one whose mirror is missing
- * or in doubt, for bytes that are no
- * picture, and for a picture that no scan would find. */
+ * or in doubt, for bytes that are no picture, and for a picture that no scan would find. */
 export function openIntake(config: Config, synced: Synced, folder: string) {
   const root = realPathOf(folder)
   const mirror = config.mirrors.find(mirror => isAtOrBelow(root, realPathOf(mirror.folder)))
@@ -84,7 +83,7 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
           begun.write(chunk)
         }
         if ((await readPicture(begun)) === null)
-          throw new NotPossible('it is no picture of a format that the host takes')
+          throw new NotPossible('no picture of a format that the host takes')
         const wanted = { known: { size: begun.size, sha256: sum.digest() }, mtime: null }
         for (const to of await readdir(root))
           if (isNumbered(to, name) && (await files.there({ ...wanted, to }).catch(another)) !== null)
@@ -105,7 +104,7 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
         const found = lookAt(realDisk, place)
         if (found.kind === 'left_out') {
           await unlink(join(root, numbered(name, n)))
-          throw new NotPossible(`it would be left out: ${inWords(found.reason)}`)
+          throw new NotPossible(`would be left out: ${inWords(found.reason)}`)
         }
         await files.flush()
         return place

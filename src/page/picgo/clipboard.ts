@@ -17,11 +17,11 @@ export async function pictureInClipboard(): Promise<Incoming> {
     ? ['wl-paste', '--type', 'image/png']
     : ['xclip', '-selection', 'clipboard', '-target', 'image/png', '-out']
   if (!env.WAYLAND_DISPLAY && !env.DISPLAY)
-    throw new NotPossible('it is not seen: albumd runs outside of a desktop session')
+    throw new NotPossible('not seen: albumd runs outside of a desktop session')
   const options = { env, encoding: 'buffer', timeout: WITHIN_MS, maxBuffer: LARGEST } as const
   const { stdout } = await promisify(execFile)(tool!, args, options).catch(({ code }) => {
     throw new NotPossible(
-      code === 'ENOENT' ? `it is read with ${tool}, which is not installed` : 'it holds no picture',
+      code === 'ENOENT' ? `read with ${tool}, which is not installed` : 'holds no picture',
     )
   })
   return { name: `clipboard-${hash('sha256', stdout).slice(0, 12)}.png`, bytes: once(stdout) }
