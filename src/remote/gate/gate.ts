@@ -1,4 +1,3 @@
-import Bottleneck from 'bottleneck'
 import { type Millis, type SteadyClock, systemClock } from '../../protocol/clock.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { because } from '../../words/reasons.ts'
@@ -15,6 +14,7 @@ import {
   type Slot,
   WINDOW_MS,
 } from './rate-window.ts'
+import type { InTurn } from './request-queue.ts'
 
 /** A request that has ended. `status` null: no answer. `code` null: it succeeded. `ms`: since its first byte left. */
 export interface RequestEvent {
@@ -329,7 +329,7 @@ export function openGate(options: GateOptions): Gate {
     const ownOutages = hostOutage ? [outage, hostOutage] : [outage]
     return {
       endpoint,
-      inTurn: openQueue(concurrency, limit),
+      inTurn: queueOf(concurrency, limit),
       // Without a limit there is nothing to share.
       window: limit === Number.POSITIVE_INFINITY ? own : (windowOf?.(endpoint, limit, own) ?? own),
       outage,
@@ -342,32 +342,14 @@ export function openGate(options: GateOptions): Gate {
   return new Gate(options, new Map(ENDPOINTS.map(endpoint => [endpoint, laneOf(endpoint)])), blocks)
 }
 
-/** Runs `job` when its turn comes. Resolves to null when `signal` is aborted before its turn. */
-export type InTurn = <T>(job: () => Promise<T>, signal: AbortSignal) => Promise<T | null>
-
-/** Bottleneck computes by the wall clock when its next job may start. When somebody sets the clock back by an hour, the next
- * job would wait for an hour. With a negative infinite `minTime` the computed time always lies in the past. */
-const NO_MIN_TIME = Number.NEGATIVE_INFINITY
-
-/** The queue of an endpoint. It runs at most `places` requests at a time, in the order in which they came. An endpoint without a
- * rate limit, such as that of a benchmark's host, has no queue: its callers send few requests at a time, and Bottleneck's
- * bookkeeping takes longer than such a request. */
-export function openQueue(places: number, requestsPerSecond: number): InTurn {
+/** The queue of an endpoint, loaded with its first request. An endpoint without a rate limit, such as that of a benchmark's host,
+ * has none: its callers send few requests at a time, and Bottleneck's bookkeeping takes longer than such a request. */
+export function queueOf(places: number, requestsPerSecond: number): InTurn {
   if (requestsPerSecond === Number.POSITIVE_INFINITY)
     return async (job, signal) => (signal.aborted ? null : job())
-  const queue = new Bottleneck({ maxConcurrent: places, minTime: NO_MIN_TIME })
-  // Bottleneck uses `minTime` only from the second job on, so the first job is an empty one.
-  void queue.schedule(async () => {})
+  let loaded: Promise<InTurn> | null = null
   return async (job, signal) => {
-    if (signal.aborted) return null
-    // Bottleneck can't remove a queued job. So the caller goes on at once, and the job does nothing in its turn.
-    const left = Promise.withResolvers<null>()
-    const leave = () => left.resolve(null)
-    signal.addEventListener('abort', leave, { once: true })
-    const turn = queue.schedule(async () => {
-      signal.removeEventListener('abort', leave)
-      return signal.aborted ? null : job()
-    })
-    return Promise.race([left.promise, turn])
+    loaded ??= import('./request-queue.ts').then(({ openQueue }) => openQueue(places))
+    return (await loaded)(job, signal)
   }
 }

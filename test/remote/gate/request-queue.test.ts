@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { openQueue } from '../../../src/remote/gate/gate.ts'
+import { queueOf } from '../../../src/remote/gate/gate.ts'
 
 const never = new AbortController().signal
 afterEach(() => void vi.useRealTimers().restoreAllMocks())
@@ -25,7 +25,7 @@ describe.each([
 ])('the queue of an endpoint %s', (_, limit, first) => {
   it('runs as many jobs at a time as it has places, in the order in which they came', async () => {
     const { started, job, end } = jobs()
-    const inTurn = openQueue(2, limit)
+    const inTurn = queueOf(2, limit)
     const all = ['a', 'b', 'c'].map(name => inTurn(job(name), never))
     await expect.poll(() => started).toEqual(first)
     end('a')
@@ -36,7 +36,7 @@ describe.each([
   })
 
   it('passes on the error of a job, and goes on', async () => {
-    const inTurn = openQueue(1, limit)
+    const inTurn = queueOf(1, limit)
     await expect(inTurn(() => Promise.reject(new Error('no')), never)).rejects.toThrow('no')
     expect(await inTurn(async () => 'yes', never)).toBe('yes')
   })
@@ -45,7 +45,7 @@ describe.each([
 describe('a queued request', () => {
   it('is answered at once when it is cancelled, and never runs', async () => {
     const { started, job, end } = jobs()
-    const inTurn = openQueue(1, 10)
+    const inTurn = queueOf(1, 10)
     const first = inTurn(job('a'), never)
     const cancelling = new AbortController()
     const second = inTurn(job('b'), cancelling.signal)
@@ -69,7 +69,7 @@ describe('when the clock is set back, no request waits for it', () => {
 
   it('the second request', async () => {
     const { started, job, end } = jobs()
-    const inTurn = openQueue(1, 10)
+    const inTurn = queueOf(1, 10)
     const first = inTurn(job('a'), never)
     await expect.poll(() => started).toEqual(['a'])
     setBack()
@@ -83,7 +83,7 @@ describe('when the clock is set back, no request waits for it', () => {
   it('the first request', async () => {
     vi.useFakeTimers()
     const { started, job, end } = jobs()
-    const inTurn = openQueue(1, 10)
+    const inTurn = queueOf(1, 10)
     await vi.advanceTimersByTimeAsync(50)
     vi.setSystemTime(Date.now() - 3_600_000)
     const first = inTurn(job('a'), never)
