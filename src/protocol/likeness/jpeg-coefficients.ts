@@ -27,7 +27,7 @@ const ZIGZAG = Uint8Array.from(
 export async function jpegCoefficients(source: ByteSource): Promise<Buffer | null> {
   const decoder = new Decoder()
   const folded = await new DataFold(source).over(walkJpeg, async ({ role, from, to }, data) => {
-    if (role === 'header') return decoder.header(await data.bytes(from, to))
+    if (role === 'header') return decoder.header(await data.reader.slice(from, to))
     if (role === 'image') return decoder.scan(await source.read(from, to - from))
     return role !== 'end' || decoder.digest(data.sum)
   })

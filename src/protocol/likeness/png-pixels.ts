@@ -31,7 +31,7 @@ export async function pngPixels(source: ByteSource): Promise<Buffer | null> {
   const whole = await new DataFold(source).over(walkPng, async ({ name, from, to }, data) => {
     if (name === 'IDAT') packed.push(await source.read(from + HEAD, to - from - HEAD - FOOT))
     else if (name in chunks)
-      chunks[name as keyof typeof chunks] = Buffer.from(await data.bytes(from + HEAD, to - FOOT))
+      chunks[name as keyof typeof chunks] = Buffer.from(await data.reader.slice(from + HEAD, to - FOOT))
     return name !== 'acTL' && name !== 'CgBI'
   })
   const header = whole && headerOf(chunks.IHDR)

@@ -43,17 +43,6 @@ export function hasImageData(format: Format): boolean {
   return FOLDS[format] !== undefined
 }
 
-/** Image data as a text to record. */
-export function writeData({ sum, ...rest }: ImageData): string {
-  return JSON.stringify({ sum: sum.toString('hex'), ...rest })
-}
-
-/** `text`: what `writeData` has written. */
-export function readData(text: string): ImageData {
-  const { sum, ...rest } = JSON.parse(text)
-  return { sum: Buffer.from(sum, 'hex'), ...rest }
-}
-
 const EXIF = 'Exif\0\0'
 
 /** Adds a part to what makes the picture; false: what it means is not understood. */
@@ -62,14 +51,14 @@ type Take = (part: Part, data: DataFold) => Promise<unknown>
 /** Collects image data over a picture's parts, with a reader of its own, because the walker's has gone on. */
 export class DataFold {
   readonly #source: ByteSource
-  readonly #reader: ByteReader
+  readonly reader: ByteReader
   #icc: Hash | null = null
   readonly facts: ImageFacts = {}
   readonly sum = createHash('sha256')
 
   constructor(source: ByteSource) {
     this.#source = source
-    this.#reader = new ByteReader(source)
+    this.reader = new ByteReader(source)
   }
 
   /** Null: pixels or the end are missing, or something is not understood. */
@@ -92,15 +81,11 @@ export class DataFold {
   }
 
   async add(from: number, to: number, into = this.sum): Promise<void> {
-    for await (const piece of this.#reader.pieces(from, to)) into.update(piece)
-  }
-
-  bytes(from: number, to: number): Promise<Buffer> {
-    return this.#reader.slice(from, to)
+    for await (const piece of this.reader.pieces(from, to)) into.update(piece)
   }
 
   async text(from: number, length: number): Promise<string> {
-    return (await this.bytes(from, from + length)).toString('latin1')
+    return (await this.reader.slice(from, from + length)).toString('latin1')
   }
 
   async profile(from: number, to: number): Promise<void> {
@@ -111,7 +96,7 @@ export class DataFold {
   /** Some writers put the name in front that EXIF has in a JPEG. */
   async exif(from: number): Promise<void> {
     const start = (await this.text(from, EXIF.length)) === EXIF ? from + EXIF.length : from
-    this.#turned((await exifStates(this.#reader, start)).orientation)
+    this.#turned((await exifStates(this.reader, start)).orientation)
   }
 
   /** The first EXIF block of a picture counts. */
@@ -144,10 +129,10 @@ function jpegData(source: ByteSource): Promise<ImageData | null> {
     else if (name === 'APP2' && (await data.text(start, ICC.length)) === ICC)
       await data.profile(start + ICC_START, to)
     else if (name === 'APP14' && (await data.text(start, 5)) === 'Adobe') {
-      const [transform] = (await data.bytes(start, to)).subarray(TRANSFORM)
+      const [transform] = (await data.reader.slice(start, to)).subarray(TRANSFORM)
       if (transform !== undefined) data.facts.transform = transform
     } else if (role === 'header') {
-      const segment = await data.bytes(from, to)
+      const segment = await data.reader.slice(from, to)
       // The length keeps what stands before and behind apart.
       for (const each of inForce(tables, segment[1] ?? 0, segment.subarray(SEGMENT_HEAD)))
         data.sum.update(Buffer.of(segment[1]!, each.byteLength >> 8, each.byteLength)).update(each)

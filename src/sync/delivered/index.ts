@@ -7,5 +7,5 @@ export {
   learnFromOthers,
   mayBeAltered,
 } from './compare.ts'
-export { dataToRecord, deliveryOf, isAltered, isAltering, mayHaveSent } from './learned.ts'
+export { dataToRecord, deliveryOf, isAltered, isAltering, mayHaveSent, readData } from './learned.ts'
 export { delivers, knownOf, pictureOf, sentFor } from './look.ts'

@@ -1,7 +1,7 @@
 import type { OpenPicture } from '../../local/picture-file.ts'
 import { formatOfMime } from '../../protocol/formats.ts'
 import type { Likeness } from '../../protocol/likeness/likeness.ts'
-import { writeData } from '../../protocol/picture/image-data.ts'
+import type { ImageData } from '../../protocol/picture/image-data.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -64,8 +64,19 @@ export async function learn(synced: Synced, mime: string, like: Like): Promise<D
   return shown
 }
 
-/** The image data to record of a picture; with its pixels, where the host packs anew. Null where its bytes are enough, or nothing
- * would help. `isLinked`: nobody has compared the image's bytes yet, and the picture may be gone when somebody does. */
+/** Image data as a text to record. */
+function writeData({ sum, ...rest }: ImageData): string {
+  return JSON.stringify({ sum: sum.toString('hex'), ...rest })
+}
+
+/** `text`: what `writeData` has written. */
+export function readData(text: string): ImageData {
+  const { sum, ...rest } = JSON.parse(text)
+  return { sum: Buffer.from(sum, 'hex'), ...rest }
+}
+
+/** The image data to record of a picture, with its pixels where the host packs anew. Null where all bytes will tell, or nothing
+ * will. `isLinked`: of an image whose bytes nobody has compared yet, for which the picture itself may be gone by then. */
 export async function dataToRecord(
   { synced, pictures }: Pick<DeliveryPort, 'synced' | 'pictures'>,
   { source }: OpenPicture,

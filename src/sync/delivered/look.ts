@@ -3,7 +3,7 @@ import type { OpenPicture } from '../../local/picture-file.ts'
 import { sourceOfBytes } from '../../protocol/byte-reader.ts'
 import { formatOfMime } from '../../protocol/formats.ts'
 import { likeness } from '../../protocol/likeness/likeness.ts'
-import { hasImageData, readData } from '../../protocol/picture/image-data.ts'
+import { hasImageData } from '../../protocol/picture/image-data.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import { locationOf } from '../../records/versions.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -12,7 +12,7 @@ import type { Bytes, ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
-import { deliveryOf, isSame, type Like } from './learned.ts'
+import { deliveryOf, isSame, type Like, readData } from './learned.ts'
 
 /** A picture as albumd knows it. */
 export interface KnownPicture extends Bytes, Pick<ImageRow, 'mime' | 'width' | 'height'> {
