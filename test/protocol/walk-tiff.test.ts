@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { ByteReader } from '../../src/protocol/byte-reader.ts'
 import { walkTiff } from '../../src/protocol/picture/tiff.ts'
 import { be16, be32, bytes, le16, le32 } from './bytes.ts'
+import { SparseSource } from './sources.ts'
 import { partsOf, verdictOf } from './verdicts.ts'
 
 const SHORT = 3
@@ -214,6 +216,14 @@ describe.each([
   test('that is a camera’s raw picture says so', async () => {
     const dng = bytes(head, u32(8), directory(order, [entry(order, 50_706, LONG, 1, 1)]))
     expect((await partsOf(walkTiff, dng))[1]!.states).toEqual({ raw: true })
+  })
+
+  test('with many directories in the same zeros does not read these for each', async () => {
+    const file = bytes(head, u32(8), directory(order, [entry(order, 330, LONG, 1000, 26)]))
+    const offsets = Array.from({ length: 1000 }, (_, nth) => u32(10_000 + 2 * nth))
+    const source = new SparseSource(1e6, [{ at: 0, bytes: bytes(file, ...offsets) }])
+    for await (const _ of walkTiff(new ByteReader(source)));
+    expect(source.bytesRead).toBeLessThan(500_000)
   })
 
   test('that names the same bytes again and again costs no more', async () => {

@@ -64,7 +64,8 @@ export const walkTiff: Walk = async function* (reader) {
 async function looked(reader: ByteReader, { count, end, flaw }: Directory, part: Part): Promise<Part> {
   if (flaw) return flawed(part, flaw.code, flaw.part, flaw.at)
   if (count > 0) return flawed(part, end === reader.size && 'no_end')
-  const isRoom = part.states !== undefined || (await endOfZeros(reader, part.from)) - part.from >= ROOM
+  const { states, from } = part
+  const isRoom = states || (await endOfZeros(reader, from, from + ROOM)) === from + ROOM
   return flawed(part, isRoom ? 'unwritten' : 'announced')
 }
 

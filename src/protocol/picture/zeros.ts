@@ -49,10 +49,10 @@ export class Zeros {
   }
 }
 
-/** The offset of the first byte from `from` on that is not zero; the file's end when there is none. */
-export async function endOfZeros(reader: ByteReader, from: number): Promise<number> {
+/** The offset of the first byte from `from` on that is not zero; `to`, or the file's end, when there is none before. */
+export async function endOfZeros(reader: ByteReader, from: number, to = reader.size): Promise<number> {
   let at = from
-  for await (const piece of reader.pieces(from, reader.size)) {
+  for await (const piece of reader.pieces(from, to)) {
     const found = piece.findIndex(byte => byte !== 0)
     if (found >= 0) return at + found
     at += piece.byteLength
