@@ -43,6 +43,14 @@ describe('a second image that the index names', () => {
       expect([length, (await verdict(all.subarray(0, length))).kind]).toEqual([length, 'missing'])
   })
 
+  test('is missing without its last byte, though its pixels are all there', async () => {
+    const second = drawn()
+    const { length } = drawn({ before: mpfSegment(8, 1) })
+    const first = drawn({ before: mpfSegment(length - 2, second.length) })
+    expect(await verdict(first, second)).toEqual(CLOSED)
+    expect(await verdict(first, second.subarray(0, -1))).toMatchObject({ kind: 'missing', code: 'cut' })
+  })
+
   test('is missing in room that was reserved for it', async () => {
     const { all, first } = twoOf(600)
     expect(await verdict(first, zeros(all.length - first.length))).toEqual({

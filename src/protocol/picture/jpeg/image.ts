@@ -21,7 +21,7 @@ interface Marker {
   from: number
 }
 
-/** Yields the parts of the image that begins at `start`, and returns the offset behind its EOI; null: it is not whole.
+/** Yields the parts of the image that begins at `start`, and returns the offset behind its EOI; null: none was found.
  * `announcements`: gets what its metadata announce. */
 export async function* walkImage(
   reader: ByteReader,
@@ -44,8 +44,8 @@ export async function* walkImage(
       found = await pixelsAt(reader, found.to, tables)
       yield found
     }
+    if (found.role === 'end') return found.flaw ? null : found.to
     if (found.flaw && FLAWS[found.flaw.code] === 'missing') return null
-    if (found.role === 'end') return found.to
     at = found.to
   }
 }

@@ -13,7 +13,7 @@ export async function* walkJpeg(reader: ByteReader): AsyncGenerator<Part, void> 
   if (end === null) return
   const announced = announcements.behind(end, reader.size)
   const found = yield* walkBehind(reader, end, announced !== null)
-  if (found === null || announced === null) return
+  if (announced === null) return
   const code = await flawOf(reader, announced, found)
   const { from, to } = announced
   if (code) yield flawed({ role: 'image', name: 'second image or film', from, to, by: 'index' }, code)
@@ -25,13 +25,13 @@ interface Found {
   end: number
 }
 
-/** Walks through what stands behind the first image: padding, images, which must be complete too, films, cameras' data. Null:
- * an image is not complete. `mayHavePadding`: metadata announce that something follows, so that zeros before it are no flaw. */
+/** Walks through what stands behind the first image: padding, images, which must be complete too, films, cameras' data.
+ * `mayHavePadding`: metadata announce that something follows, so that zeros before it are no flaw. */
 async function* walkBehind(
   reader: ByteReader,
   start: number,
   mayHavePadding: boolean,
-): AsyncGenerator<Part, Found | null> {
+): AsyncGenerator<Part, Found> {
   const { size } = reader
   const found: Found = { images: 0, end: start }
   for (let at = start; at < size; ) {
@@ -43,7 +43,7 @@ async function* walkBehind(
     if (from === size) break
     if ((await reader.slice(from, from + BEGINNING.length)).toString('latin1') === BEGINNING) {
       const end = yield* walkImage(reader, from)
-      if (end === null) return null
+      if (end === null) break
       found.images++
       found.end = at = end
     } else {
