@@ -8,7 +8,7 @@ import { statOf } from './disk.ts'
 import { HashedSource, provedChunks } from './hashed-source.ts'
 import { type FileLook, isSameLook } from './look.ts'
 import { asPictureError, type OpenFile, openInside, PictureFileError } from './open-file.ts'
-import { IN_MEMORY, PictureBuffers } from './picture-buffers.ts'
+import { IN_MEMORY, PictureBuffers, type PictureMemory } from './picture-buffers.ts'
 
 /** A file that was opened, hashed and walked through. Its bytes are sent, even when another file gets its name meanwhile. */
 export interface OpenPicture extends Inspection {
@@ -21,14 +21,8 @@ export interface OpenPicture extends Inspection {
   hash: Buffer
   /** The picture's bytes for a walk, until `close`. */
   source: ByteSource
-  /** All bytes of the picture; null when it is too large to be held in memory. After `close` this memory is used for the
-   * next picture. */
-  bytes: Uint8Array | null
-  /** All bytes of the picture with `head` before and `tail` after them, in one piece of memory, so that a single write sends
-   * them. Null when the picture is not in memory. */
-  framed(head: Uint8Array, tail: Uint8Array): Uint8Array | null
-  /** Keeps the memory of `bytes` for a reader, also after `close`, until the reader calls the returned function. */
-  lend(): () => void
+  /** Null: the picture is too large to be held in memory. */
+  memory: PictureMemory | null
   /** Reads the file again. The last chunk comes only after the bytes have proved to have the same hash. */
   chunks(): AsyncIterable<Uint8Array>
   close(): void
@@ -79,11 +73,9 @@ async function hashed(
     const bytes = memory && (await file.fill(memory.bytes, 0))
     const source = bytes ? sourceOfBytes(bytes) : new HashedSource(file, size, cut)
     const inspection = isRead ? await inspectPicture(source) : await seenAtOnce(file, size)
-    const hash = !isRead
-      ? hashOf('sha256', `${full} ${size} ${before.ino} ${before.mtimeMs} ${before.ctimeMs}`, 'buffer')
-      : source instanceof HashedSource
-        ? await source.digest()
-        : hashOf('sha256', bytes!, 'buffer')
+    const place = `${full} ${size} ${before.ino} ${before.mtimeMs} ${before.ctimeMs}`
+    const isInChunks = isRead && source instanceof HashedSource
+    const hash = isInChunks ? await source.digest() : hashOf('sha256', bytes ?? place, 'buffer')
     // The name shows the open file, unless another file has taken its place, and that file has another number.
     const after = statOf(lstatSync(full))
     if (!isSameLook(statOf(before), after)) throw new PictureFileError('CHANGING', because('file_changed'))
@@ -95,10 +87,8 @@ async function hashed(
       hash,
       ...inspection,
       source,
-      bytes,
+      memory,
       chunks: () => provedChunks(file, size, hash, changed),
-      framed: (head, tail) => memory?.framed(head, tail) ?? null,
-      lend: () => memory?.lend() ?? (() => {}),
       close() {
         memory?.end()
         file.close()

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PictureBuffers } from '../../src/local/picture-buffers.ts'
-import { openPicture } from '../../src/local/picture-file.ts'
+import { type OpenPicture, openPicture } from '../../src/local/picture-file.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -17,7 +17,7 @@ function stage() {
   return { pictures, buffers, open }
 }
 
-const memoryOf = ({ bytes }: { bytes: Uint8Array | null }) => bytes!.buffer
+const memoryOf = ({ memory }: OpenPicture) => memory!.bytes.buffer
 
 test('pictures that are open together have memory of their own; one that follows has that of one before', async () => {
   const { pictures, open } = stage()
@@ -27,8 +27,8 @@ test('pictures that are open together have memory of their own; one that follows
   await first.close()
   const third = await open(2)
   expect(memoryOf(third)).toBe(memoryOf(first))
-  expect(second.bytes).toEqual(pictures[1])
-  expect(third.bytes).toEqual(pictures[2])
+  expect(second.memory!.bytes).toEqual(pictures[1])
+  expect(third.memory!.bytes).toEqual(pictures[2])
   await second.close()
   await third.close()
 })
@@ -41,12 +41,12 @@ test.each([
   const { pictures, open } = stage()
   const first = await open(0)
   const second = await open(1)
-  const lent = Array.from({ length: times }, () => first.lend())
+  const lent = Array.from({ length: times }, () => first.memory!.lend())
   for (const giveBack of lent.slice(0, back)) giveBack()
   await first.close()
   const third = await open(2)
   expect(memoryOf(third) === memoryOf(first)).toBe(isUsedAgain)
-  if (!isUsedAgain) expect(first.bytes).toEqual(pictures[0])
+  if (!isUsedAgain) expect(first.memory!.bytes).toEqual(pictures[0])
   await second.close()
   await third.close()
 })
@@ -54,12 +54,12 @@ test.each([
 test('what is put around a picture stands before and after its bytes, and leaves them as they are', async () => {
   const { pictures, open } = stage()
   const picture = await open(0)
-  const framed = picture.framed(Buffer.from('head'), Buffer.from('tail'))
+  const framed = picture.memory!.framed(Buffer.from('head'), Buffer.from('tail'))
   expect(Buffer.from(framed!)).toEqual(
     Buffer.concat([Buffer.from('head'), pictures[0]!, Buffer.from('tail')]),
   )
-  expect(picture.framed(Buffer.alloc(5000), Buffer.from('tail'))).toBeNull()
-  expect(picture.bytes).toEqual(pictures[0])
+  expect(picture.memory!.framed(Buffer.alloc(5000), Buffer.from('tail'))).toBeNull()
+  expect(picture.memory!.bytes).toEqual(pictures[0])
   await picture.close()
 })
 

@@ -45,7 +45,7 @@ describe('a picture file', () => {
     writeFileSync(join(root, 'a.png'), bytes)
     const picture = await openPicture(root, 'a.png', { changed })
     expect(picture.hash).toEqual(createHash('sha256').update(bytes).digest())
-    expect(picture.bytes).toEqual(bytes)
+    expect(picture.memory!.bytes).toEqual(bytes)
     expect(picture.picture).toMatchObject({ mime: 'image/png', width: 4, height: 3 })
     expect(picture.look.size).toBe(bytes.length)
     picture.close()
@@ -80,7 +80,7 @@ describe('a picture file', () => {
     const root = tempFolder()
     const bytes = plantLarge(root)
     const picture = await openPicture(root, 'large.png', { changed })
-    expect(picture.bytes).toBeNull()
+    expect(picture.memory).toBeNull()
     expect(picture.hash).toEqual(createHash('sha256').update(bytes).digest())
     expect((await drain(picture.chunks())).equals(bytes)).toBe(true)
     picture.close()
@@ -94,7 +94,7 @@ describe('a picture file', () => {
     const before = readSoFar()
     const picture = await openPicture(root, 'a.png', { changed })
     expect(readSoFar() - before).toBeLessThan(1.2 * bytes.length)
-    expect(picture).toMatchObject({ bytes: null, verdict: { kind: 'closed', early: true } })
+    expect(picture).toMatchObject({ memory: null, verdict: { kind: 'closed', early: true } })
     picture.close()
   })
 
@@ -112,7 +112,7 @@ describe('a picture file', () => {
     for (const [name, content] of Object.entries(files)) {
       writeFileSync(join(root, name), content)
       const picture = await openPicture(root, name, { changed })
-      verdicts[name] = `${picture.verdict.kind}, ${picture.bytes ? 'in memory' : 'in chunks'}`
+      verdicts[name] = `${picture.verdict.kind}, ${picture.memory ? 'in memory' : 'in chunks'}`
       picture.close()
     }
     expect(verdicts).toEqual({

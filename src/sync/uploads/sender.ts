@@ -148,7 +148,7 @@ async function sendBytes(
       ...time,
     })
   })
-  const lent = open.bytes && { bytes: open.bytes, framed: open.framed, released: open.lend() }
+  const lent = open.memory && { ...open.memory, released: open.memory.lend() }
   const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
   const answer = await notArrived(
     run,

@@ -154,7 +154,7 @@ export function openerFor(
       // Where they don't, half pictures look like whole ones: only that nobody writes to them tells.
       verdict: endings ? verdictOf(bytes) : { kind: 'closed', early: false },
       source: sourceOfBytes(bytes),
-      bytes: inMemory() ? bytes : null,
+      memory: inMemory() ? { bytes, framed: () => null, lend: () => () => {} } : null,
       async *chunks() {
         await pause()
         yield bytes.subarray(0, bytes.length >> 1)
@@ -163,8 +163,6 @@ export function openerFor(
         if (file.hash !== hash) throw new PictureChanged(path)
         yield bytes.subarray(bytes.length >> 1)
       },
-      framed: () => null,
-      lend: () => () => {},
       close: () => {},
     }
     sources.set(open.chunks, { path: full, openedAt })
