@@ -7,7 +7,7 @@ const FILE_HEADER = 14
 const CORE = 12
 /** Bytes of OS/2's next header in its shortest form, and of the header in which the compression stands. */
 const SHORT = 16
-const INFO = 40
+export const INFO = 40
 /** Compressions whose pixels lie as they are. */
 const PLAIN = [0, 3, 6]
 /** The end mark of pixels in runs. Runs have an even number of bytes. */
@@ -79,7 +79,6 @@ async function pixelsAt(reader: ByteReader, dib: Dib, from: number, declared: nu
   const to = isMarked ? size : from + needed
   const part: Part = { role: 'image', name: 'pixels', from, to }
   const { row, all } = await new Zeros().within(reader, from, Math.min(to, size))
-  // Compressed pixels have no page of zeros.
   if (!isPlain && (row !== null || all)) return flawed(part, 'unwritten', part.name, row)
   if (to > size || to === from) return flawed(part, 'cut', part.name, size)
   // Pixels that are all zeros are a black picture: a writer that fills reserved room has begun with more than the header.

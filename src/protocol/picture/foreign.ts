@@ -19,9 +19,11 @@ const FOREIGN = {
 
 export type Foreign = keyof typeof FOREIGN
 
-/** What a file is that is no picture of ours, by its first 1024 bytes. Null: not known. */
-export function foreignKind(head: Uint8Array): Foreign | null {
-  const start = Buffer.from(head.subarray(0, 1024)).toString('latin1')
+/** So many bytes show what a file is. */
+export const BEGINNING = 1024
+
+/** What a file is that is no picture of ours, by its beginning. Null: not known. */
+export function foreignKind(start: string): Foreign | null {
   const names = Object.keys(FOREIGN) as Foreign[]
   return names.find(name => FOREIGN[name].test(start)) ?? null
 }

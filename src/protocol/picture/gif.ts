@@ -8,41 +8,36 @@ const EXTENSION = 0x21
 const IMAGE = 0x2c
 /** The extension that says how the next image is shown, so an image follows. */
 const CONTROL = 0xf9
+const ANNOUNCEMENT = 'control extension'
 const PLAIN_TEXT = 0x01
 const DESCRIPTOR = 10
 /** The extension of a program, and those that say how often the picture repeats. */
 const APPLICATION = 0xff
 const REPEATS = ['NETSCAPE2.0', 'ANIMEXTS1.0']
 
-/** What the blocks so far say. `announced`: another image follows. */
-interface Seen {
-  images: number
-  announced: boolean
-}
-
 /** A GIF is a sequence of blocks, and ends with its trailer, one byte. */
 export const walkGif: Walk = async function* (reader) {
   const screen = await reader.slice(0, SCREEN)
   const header: Part = { role: 'header', name: 'header', from: 0, to: SCREEN + tableLength(screen[10]) }
   yield flawed(header, header.to > reader.size && 'cut')
-  const seen: Seen = { images: 0, announced: false }
+  let [nth, announced] = [1, false]
   for (let at = header.to; ; ) {
-    const part = (await blockAt(reader, at, seen)) ?? (await noBlock(reader, at, seen))
+    const part = (await blockAt(reader, at, nth)) ?? (await noBlock(reader, at, nth, announced))
     yield part
     if (part.role === 'end') return yield* walkRest(reader, part.to)
     if (part.name === 'rest') return
+    nth += Number(part.role === 'image')
+    announced = part.role !== 'image' && (announced || part.name === ANNOUNCEMENT)
     at = part.to
   }
 }
 
-/** The extension or image at this offset. Null: something else. */
-async function blockAt(reader: ByteReader, from: number, seen: Seen): Promise<Part | null> {
+/** The extension, or the `nth` image, at this offset. Null: something else. */
+async function blockAt(reader: ByteReader, from: number, nth: number): Promise<Part | null> {
   const head = await reader.slice(from, Math.min(reader.size, from + 14))
   const [introducer, label] = head
   if (introducer !== EXTENSION && introducer !== IMAGE) return null
   const isImage = introducer === IMAGE
-  seen.images += Number(isImage)
-  seen.announced = !isImage && (seen.announced || label === CONTROL)
   // Before an image's data stands the size of their codes.
   const data = isImage ? DESCRIPTOR + tableLength(head[9]) + 1 : 2
   const to = await endOfBlocks(reader, from + data)
@@ -52,14 +47,14 @@ async function blockAt(reader: ByteReader, from: number, seen: Seen): Promise<Pa
     : repeats || label === CONTROL || label === PLAIN_TEXT
       ? 'header'
       : 'metadata'
-  const name = isImage ? `image ${seen.images}` : repeats ? 'repeats' : 'extension'
+  const name = isImage ? `image ${nth}` : repeats ? 'repeats' : label === CONTROL ? ANNOUNCEMENT : 'extension'
   return flawed({ role, name, from, to: to ?? Math.max(from, reader.size) }, to === null && 'cut')
 }
 
-/** The trailer, or what stands where a block should begin. */
-async function noBlock(reader: ByteReader, from: number, { images, announced }: Seen): Promise<Part> {
+/** The trailer, or what stands where a block should begin. `announced`: the `nth` image follows. */
+async function noBlock(reader: ByteReader, from: number, nth: number, announced: boolean): Promise<Part> {
   const { size } = reader
-  const next = `image ${images + 1}`
+  const next = `image ${nth}`
   const rest = (code: FlawCode, named: string, at?: number) =>
     flawed({ role: 'stray', name: 'rest', from, to: Math.max(from, size) }, code, named, at)
   const zeros = (await endOfZeros(reader, from)) - from
@@ -67,10 +62,9 @@ async function noBlock(reader: ByteReader, from: number, { images, announced }: 
   if (zeros > 0 && zeros < ROOM && from + zeros < size)
     return { role: 'stray', name: 'padding', from, to: from + zeros }
   if (zeros > 0) return { ...rest('unwritten', 'rest'), role: 'unwritten' }
-  if (images === 0) return rest(from < size ? 'broken' : 'no_pixels', next)
+  if (nth === 1) return rest(from < size ? 'broken' : 'no_pixels', next)
   const [first] = await reader.slice(from, from + 1)
   if (first === TRAILER) return { role: 'end', name: 'trailer', from, to: from + 1 }
-  // Compressed pixels have no page of zeros.
   const { row } = await new Zeros().within(reader, from, size)
   if (row !== null) return rest('unwritten', 'rest', row)
   if (size - from < ROOM) return announced ? rest('cut', next) : rest('no_end', 'trailer')

@@ -1,5 +1,5 @@
 import { ByteReader, type ByteSource, PAGE } from '../byte-reader.ts'
-import { readDib, rowBytes } from './bmp.ts'
+import { INFO, readDib, rowBytes } from './bmp.ts'
 import { flawed, type Part, VerdictFold, type Walk } from './part.ts'
 import { walkPng } from './png.ts'
 import { walkStatedEnd, Zeros } from './zeros.ts'
@@ -9,7 +9,6 @@ const ENTRY = 16
 /** More images than any icon has. A crafted directory may name the same bytes many times. */
 const MOST = 1000
 const PNG = 0x474e5089
-const INFO = 40
 
 /** An ICO's directory says where its images are: PNGs, or BMPs without the header of their file. */
 export const walkIco: Walk = async function* (reader) {
@@ -39,7 +38,6 @@ export const walkIco: Walk = async function* (reader) {
   if (end <= size) yield* walkStatedEnd(reader, end)
 }
 
-/** The image, which the directory states to lie there. */
 async function imageAt(reader: ByteReader, stated: Part): Promise<Part> {
   const { size } = reader
   const { from, to } = stated

@@ -4,7 +4,7 @@ import type { Format } from '../formats.ts'
 import { walkGif } from './gif.ts'
 import { walkJpeg } from './jpeg/jpeg.ts'
 import { DHT, DQT, DRI, JpegTables, SOS } from './jpeg/tables.ts'
-import { FLAWS, isExtra, type Part, type Walk } from './part.ts'
+import { FLAWS, isExtra, type Part, type Stated, type Walk } from './part.ts'
 import { walkPng } from './png.ts'
 import { exifStates } from './tiff-directories.ts'
 import { walkWebp } from './webp.ts'
@@ -43,21 +43,17 @@ export function hasImageData(format: Format): boolean {
   return FOLDS[format] !== undefined
 }
 
-const EXIF = 'Exif\0\0'
-
 /** Adds a part to what makes the picture; false: what it means is not understood. */
 type Take = (part: Part, data: DataFold) => Promise<unknown>
 
 /** Collects image data over a picture's parts, with a reader of its own, because the walker's has gone on. */
 export class DataFold {
-  readonly #source: ByteSource
   readonly reader: ByteReader
   #icc: Hash | null = null
   readonly facts: ImageFacts = {}
   readonly sum = createHash('sha256')
 
   constructor(source: ByteSource) {
-    this.#source = source
     this.reader = new ByteReader(source)
   }
 
@@ -65,17 +61,17 @@ export class DataFold {
   async over(walk: Walk, take: Take): Promise<ImageData | null> {
     let end = 0
     let bare = true
-    for await (const part of walk(new ByteReader(this.#source))) {
+    for await (const part of walk(new ByteReader(this.reader.source))) {
       const { flaw, role, to, states } = part
       if (flaw && (FLAWS[flaw.code] === 'missing' || flaw.code === 'no_end')) return null
       if (role === 'stray' || role === 'unwritten') continue
-      this.#turned(states?.orientation)
+      this.turned(states)
       if ((await take(part, this)) === false) return null
       bare &&= !isExtra(part)
       end = to
       if (role === 'end') break
     }
-    const trailer = this.#source.size - end
+    const trailer = this.reader.size - end
     const facts = { ...this.facts, ...(this.#icc && { icc: this.#icc.digest('hex') }), trailer }
     return { sum: this.sum.digest(), facts, bare: bare && trailer === 0 }
   }
@@ -93,14 +89,8 @@ export class DataFold {
     await this.add(from, to, this.#icc)
   }
 
-  /** Some writers put the name in front that EXIF has in a JPEG. */
-  async exif(from: number): Promise<void> {
-    const start = (await this.text(from, EXIF.length)) === EXIF ? from + EXIF.length : from
-    this.#turned((await exifStates(this.reader, start)).orientation)
-  }
-
   /** The first EXIF block of a picture counts. */
-  #turned(orientation?: number): void {
+  turned({ orientation }: Stated = {}): void {
     if (orientation !== undefined) this.facts.orientation ??= orientation
   }
 }
@@ -172,7 +162,7 @@ function pngData(source: ByteSource): Promise<ImageData | null> {
       if (name === 'fcTL') frames.update(`frame ${frame}`)
       frame = name === 'fcTL' ? 0 : frame + end - start - 4
       await data.add(start + 4, end, frames)
-    } else if (name === 'eXIf') await data.exif(start)
+    } else if (name === 'eXIf') data.turned(await exifStates(data.reader, start))
     else if (COLOURS.has(name)) await data.profile(start, end)
     else if (role === 'header') {
       data.sum.update(`${name} ${end - start}`)
@@ -204,7 +194,7 @@ function webpData(source: ByteSource): Promise<ImageData | null> {
     if (name === 'VP8X') {
       isOpaque = ((await data.text(start, 1)).charCodeAt(0) & ALPHA_OR_FRAMES) === 0
       if (!isOpaque) await data.add(start + 4, to)
-    } else if (name === 'EXIF') await data.exif(start)
+    } else if (name === 'EXIF') data.turned(await exifStates(data.reader, start))
     else if (name === 'ICCP') await data.profile(start, to)
     else if (name !== 'RIFF' && (role === 'image' || role === 'header')) {
       // Decoders drop transparency that the header denies, and a rewrite may bring it back.

@@ -11,7 +11,6 @@ export interface Part {
   role: Role
   /** The format's own name of such a part, as `IDAT`, `APP1` or `strip 3`. */
   name: string
-  /** The offset of its first byte. */
   from: number
   /** The offset behind its last byte. It lies behind the file's end when the part is cut off. */
   to: number

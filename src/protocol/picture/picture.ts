@@ -2,7 +2,7 @@ import { disableTypes, imageSize, types } from 'image-size'
 import { ByteReader, type ByteSource, type Size } from '../byte-reader.ts'
 import { FORMATS, type Format } from '../formats.ts'
 import { walkBmp } from './bmp.ts'
-import { type Foreign, foreignKind, walkUnknown } from './foreign.ts'
+import { BEGINNING, type Foreign, foreignKind, walkUnknown } from './foreign.ts'
 import { walkGif } from './gif.ts'
 import { walkIco } from './ico.ts'
 import { walkJpeg } from './jpeg/jpeg.ts'
@@ -69,8 +69,6 @@ const BLOCK = 4096
 const MOST_READS = 1024
 /** Only a crafted file has more parts. */
 const MOST_PARTS = 200_000
-/** No format's signature is longer than this many bytes. */
-const SIGNATURE = 32
 
 /** The picture in the source; null: none of §4.3's formats. Rejects only when `source.read` does; memory is bounded. */
 export async function readPicture(source: ByteSource): Promise<Picture | null> {
@@ -81,15 +79,15 @@ export async function readPicture(source: ByteSource): Promise<Picture | null> {
  * memory is bounded. */
 export async function inspectPicture(source: ByteSource, until: 'size' | 'end' = 'end'): Promise<Inspection> {
   const head = await source.read(0, HEAD)
-  const start = Buffer.from(head.subarray(0, SIGNATURE)).toString('latin1')
+  const start = Buffer.from(head.subarray(0, BEGINNING)).toString('latin1')
   const signed = FORMAT_NAMES.find(name => KINDS[name].begins?.test(start))
   const root = signed ? null : await findSvgRoot(source, head)
   const format = signed ?? (root && 'svg')
   const { walk, own }: Kind = format ? KINDS[format] : { walk: walkUnknown }
   const limits = until === 'size' ? { block: BLOCK, reads: MOST_READS } : {}
-  const parts = own || until === 'end' ? walk(new ByteReader(source, { head, ...limits })) : NOTHING
+  const parts = own || until === 'end' ? walk(new ByteReader(source, { head, ...limits })) : []
   const { stated, verdict, bare } = await fold(parts, until)
-  const foreign = stated.raw ? 'RAW' : foreignKind(head)
+  const foreign = stated.raw ? 'RAW' : foreignKind(start)
   const isOurs = format !== null && foreign === null
   const size = own ? stated : format && readHeaderSize(format, root ?? head)
   return {
@@ -99,8 +97,6 @@ export async function inspectPicture(source: ByteSource, until: 'size' | 'end' =
     bare,
   }
 }
-
-const NOTHING: readonly Part[] = []
 
 async function fold(parts: AsyncIterable<Part> | readonly Part[], until: 'size' | 'end') {
   const verdict = new VerdictFold()

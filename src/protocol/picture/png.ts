@@ -8,7 +8,6 @@ const SIGNATURE = 8
 /** Length and type before a chunk's data, the check sum behind. */
 const CHUNK_HEAD = 8
 const CHUNK_FOOT = 4
-const LONGEST = 2 ** 31 - 1
 
 const PIXELS = new Set(['IDAT', 'fdAT'])
 /** What the pixels need, though the type says that a program may skip it: transparency, and the frames of an animation. */
@@ -19,7 +18,7 @@ interface Seen {
   /** Where the pixels begin. 0: not yet. */
   pixels: number
   /** The pixels inflate to their end, whose check sum is right; asked once, where there is a doubt. */
-  areWhole?: boolean
+  areWhole?: Promise<boolean>
   isAnimated: boolean
 }
 
@@ -44,9 +43,12 @@ async function flawOf(
   { role, name, from, to }: Part,
   seen: Seen,
 ): Promise<FlawCode | null> {
-  const right = await hasRightSum(reader, from, to)
-  if (right === null) return 'cut'
-  if (right) return role === 'end' && seen.pixels === 0 ? 'no_pixels' : null
+  if (to > reader.size) return 'cut'
+  let sum = 0
+  for await (const piece of reader.pieces(from + 4, to - CHUNK_FOOT)) sum = crc32(piece, sum)
+  const foot = await reader.bytes(to - CHUNK_FOOT, CHUNK_FOOT)
+  if (foot === null) return 'cut'
+  if (foot.readUInt32BE(0) === sum) return role === 'end' && seen.pixels === 0 ? 'no_pixels' : null
   if (role === 'image') return name === 'IDAT' && (await areWhole(reader, seen)) ? 'one_checksum' : 'checksum'
   // Programs show a picture whose metadata are broken, and so will stay; zeros say that a writer is still to come.
   const { row } = await new Zeros().within(reader, from, to)
@@ -55,20 +57,15 @@ async function flawOf(
 
 /** What stands where a chunk should begin. When the pixels are all there, only the end mark is missing. */
 async function noChunk(reader: ByteReader, from: number, seen: Seen): Promise<Part> {
-  const rest = (code: FlawCode, role: Role = 'stray') => {
-    const part: Part = { role, name: 'rest', from, to: Math.max(from, reader.size) }
-    return flawed(
-      part,
-      code,
-      code === 'unwritten' ? 'next chunk' : `chunk ${seen.pixels > 0 ? 'IEND' : 'IDAT'}`,
-    )
-  }
+  const rest: Part = { role: 'stray', name: 'rest', from, to: Math.max(from, reader.size) }
+  const next = `chunk ${seen.pixels > 0 ? 'IEND' : 'IDAT'}`
   const head = await reader.bytes(from, CHUNK_HEAD)
   // A chunk may begin with zeros, those of its length; its type has none.
-  if (head?.subarray(4, CHUNK_HEAD).includes(0)) return rest('unwritten', 'unwritten')
-  if (!head && from < reader.size) return rest('cut')
-  if (!seen.isAnimated && (await areWhole(reader, seen))) return rest('no_end')
-  return rest(head ? 'broken' : 'cut')
+  const isRoom = head?.subarray(4, CHUNK_HEAD).includes(0)
+  if (isRoom) return flawed({ ...rest, role: 'unwritten' }, 'unwritten', 'next chunk')
+  if (!head && from < reader.size) return flawed(rest, 'cut', next)
+  if (!seen.isAnimated && (await areWhole(reader, seen))) return flawed(rest, 'no_end', next)
+  return flawed(rest, head ? 'broken' : 'cut', next)
 }
 
 /** The chunk that begins here: its type is four letters, the third a capital. Null: none does. */
@@ -76,8 +73,8 @@ async function chunkAt(reader: ByteReader, at: number): Promise<{ type: string; 
   const head = await reader.bytes(at, CHUNK_HEAD)
   const type = head?.toString('latin1', 4, CHUNK_HEAD) ?? ''
   const length = head?.readUInt32BE(0) ?? 0
-  if (!/^[a-zA-Z]{2}[A-Z][a-zA-Z]$/.test(type) || length > LONGEST) return null
-  return { type, to: at + CHUNK_HEAD + length + CHUNK_FOOT }
+  const to = at + CHUNK_HEAD + length + CHUNK_FOOT
+  return /^[a-zA-Z]{2}[A-Z][a-zA-Z]$/.test(type) ? { type, to } : null
 }
 
 function roleOf(type: string): Role {
@@ -86,22 +83,13 @@ function roleOf(type: string): Role {
   return /^[A-Z]/.test(type) || NEEDED.has(type) ? 'header' : 'metadata'
 }
 
-/** Whether the chunk's check sum is that of its type and data. Null: the source ends earlier. */
-async function hasRightSum(reader: ByteReader, at: number, to: number): Promise<boolean | null> {
-  if (to > reader.size) return null
-  let sum = 0
-  for await (const piece of reader.pieces(at + 4, to - CHUNK_FOOT)) sum = crc32(piece, sum)
-  const stated = await reader.bytes(to - CHUNK_FOOT, CHUNK_FOOT)
-  return stated && stated.readUInt32BE(0) === sum
-}
-
 /** So many bytes of pixels are inflated to settle a doubt; beyond that the doubt stays. */
 const MOST_INFLATED = 2 ** 31
 
 /** Whether the pixels of the picture, or of an animation's first frame, come to their end: one zlib stream with a check sum of
  * its own, whatever chunks it is split into. */
-async function areWhole({ source }: ByteReader, seen: Seen): Promise<boolean> {
-  seen.areWhole ??= seen.pixels > 0 && (await inflates(pixelsFrom(source, seen.pixels)))
+function areWhole({ source }: ByteReader, seen: Seen): Promise<boolean> {
+  seen.areWhole ??= inflates(pixelsFrom(source, seen.pixels))
   return seen.areWhole
 }
 

@@ -1,5 +1,5 @@
 import { ByteReader, type ByteSource } from '../byte-reader.ts'
-import { flawed, type Walk } from './part.ts'
+import { flawed, type Part, type Walk } from './part.ts'
 import { walkRest } from './zeros.ts'
 
 /** The search for an SVG's root element reads at most so many bytes of comments and declarations. */
@@ -124,10 +124,7 @@ async function endOf(text: Text, at: number): Promise<number | null> {
 }
 
 /** Where a sign begins, and the offset behind it. */
-interface Found {
-  from: number
-  to: number
-}
+type Found = Pick<Part, 'from' | 'to'>
 
 /** A text of one-byte characters. The current block is a string, so that many small steps cost one pass. */
 class Text {

@@ -4,7 +4,8 @@ import type { FlawCode, Stated } from './part.ts'
 /** Bytes of the header, of a pointer, of the number of entries, and of an entry; and where an entry has its values (TIFF 6.0,
  * section 2). */
 export const HEADER = 8
-const [POINTER, COUNT, ENTRY, VALUE_AT] = [4, 2, 12, 8]
+const [COUNT, ENTRY, VALUE_AT] = [2, 12, 8]
+export const POINTER = 4
 
 const ORIENTATION = 274
 
@@ -25,12 +26,10 @@ interface Entry {
 }
 
 export interface Directory {
-  /** The entries that were asked for, by their tags. */
   entries: Map<number, Entry>
   count: number
-  /** The offset behind the entries, and behind the pointer to the next directory, which follows. */
+  /** The offset behind the entries, where the pointer to the next directory stands. */
   end: number
-  to: number
   /** The offset of the next directory. 0: there is none. */
   next: number
   /** The first thing that is wrong with an entry. */
@@ -39,7 +38,7 @@ export interface Directory {
 
 /** The directories of a TIFF, and of EXIF and the index of a multi-picture JPEG, which are built like one. */
 export class Tiff {
-  readonly #reader: ByteReader
+  readonly reader: ByteReader
   /** Where the TIFF begins in the file. All pointers in the TIFF count from this offset. */
   readonly #start: number
   readonly #isLittle: boolean
@@ -47,33 +46,31 @@ export class Tiff {
   /** The offset of the first directory. 0: the header names none. */
   readonly first: number
 
-  /** The TIFF that begins here. Null: the file ends before its header does. */
-  static async at(reader: ByteReader, start = 0): Promise<Tiff | null> {
-    const header = await reader.bytes(start, HEADER)
-    return header && new Tiff(reader, header, start)
+  static async at(reader: ByteReader, start = 0): Promise<Tiff> {
+    return new Tiff(reader, await reader.slice(start, start + HEADER), start)
   }
 
   private constructor(reader: ByteReader, header: Buffer, start: number) {
-    this.#reader = reader
+    this.reader = reader
     this.#start = start
     this.#isLittle = header[0] === 0x49
-    this.first = this.#pointer(header, HEADER - POINTER)
+    this.first = header.byteLength < HEADER ? 0 : this.#pointer(header, HEADER - POINTER)
   }
 
   /** The directory at this offset, with its entries for these tags. Without any when the file ends before it. */
   async directory(at: number, tags: readonly number[]): Promise<Directory> {
-    const head = at > 0 ? await this.#reader.bytes(at, COUNT) : null
+    const head = at > 0 ? await this.reader.bytes(at, COUNT) : null
     const count = head ? this.uint(head, 0, COUNT) : 1
     const end = at + COUNT + count * ENTRY
-    const found: Directory = { entries: new Map(), count, end, to: end + POINTER, next: 0 }
+    const found: Directory = { entries: new Map(), count, end, next: 0 }
     // Some writers leave out the pointer to the next directory behind the last one, at the file's end.
-    if (found.to > this.#reader.size && end !== this.#reader.size) found.flaw = { code: 'cut' }
+    if (end + POINTER > this.reader.size && end !== this.reader.size) found.flaw = { code: 'cut' }
     for (let offset = at + COUNT; head && offset < end && this.#left-- > 0; offset += ENTRY) {
-      const read = await this.#reader.bytes(offset, ENTRY)
+      const read = await this.reader.bytes(offset, ENTRY)
       if (read === null) break
       this.#take(read, offset, tags, found)
     }
-    const next = head && (await this.#reader.bytes(end, POINTER))
+    const next = head && (await this.reader.bytes(end, POINTER))
     if (next) found.next = this.#pointer(next, 0)
     return found
   }
@@ -85,7 +82,7 @@ export class Tiff {
     // When the values fit into the entry, they stand in it. Otherwise the entry holds a pointer to them.
     const at = length <= POINTER ? offset + VALUE_AT : this.#start + this.uint(read, VALUE_AT, POINTER)
     if (tag + type + values.count === 0) found.flaw ??= { code: 'unwritten', at: offset }
-    const { size } = this.#reader
+    const { size } = this.reader
     if (at + length > size) found.flaw ??= { code: 'cut', part: `tag ${tag}`, at: size }
     if (tags.includes(tag) && !found.entries.has(tag))
       found.entries.set(tag, { ...values, at, isWhole: WHOLE.has(type) })
@@ -102,7 +99,7 @@ export class Tiff {
   }
 
   /** The whole numbers of an entry, up to the file's end. */
-  async *numbersOf(entry: Entry | undefined, reader = this.#reader): AsyncGenerator<number, undefined> {
+  async *numbersOf(entry: Entry | undefined, reader = this.reader): AsyncGenerator<number, undefined> {
     for (let index = 0; entry?.isWhole && index < entry.count && this.#left-- > 0; index++) {
       const bytes = await reader.bytes(entry.at + index * entry.bytes, entry.bytes)
       if (bytes === null) return
@@ -116,16 +113,18 @@ export class Tiff {
     return directory && this.#start + directory
   }
 
-  /** An unsigned number of 1, 2 or 4 bytes. */
   uint(bytes: Buffer, at: number, length: number): number {
     return this.#isLittle ? bytes.readUIntLE(at, length) : bytes.readUIntBE(at, length)
   }
 }
 
+/** What EXIF has in front in a JPEG; some writers put it in front elsewhere, too. */
+export const EXIF = 'Exif\0\0'
+
 /** What EXIF at this offset says of the picture: how it is turned (EXIF 2.32, 4.6). */
 export async function exifStates(reader: ByteReader, start: number): Promise<Stated> {
-  const tiff = await Tiff.at(reader, start)
-  if (tiff === null) return {}
+  const name = (await reader.slice(start, start + EXIF.length)).toString('latin1')
+  const tiff = await Tiff.at(reader, name === EXIF ? start + EXIF.length : start)
   const first = await tiff.directory(tiff.first, [ORIENTATION])
   const orientation = (await tiff.numbers(first, [ORIENTATION])).get(ORIENTATION)
   return orientation === undefined ? {} : { orientation }

@@ -1,6 +1,6 @@
 import { ByteReader, PAGE } from '../byte-reader.ts'
 import { flawed, type Part, type Walk } from './part.ts'
-import { type Directory, HEADER, Tiff } from './tiff-directories.ts'
+import { type Directory, HEADER, POINTER, Tiff } from './tiff-directories.ts'
 import { endOfZeros, ROOM, Zeros } from './zeros.ts'
 
 const WIDTH = 256
@@ -32,9 +32,10 @@ export const walkTiff: Walk = async function* (reader) {
   const { size } = reader
   const tiff = await Tiff.at(reader)
   const header: Part = { role: 'header', name: 'header', from: 0, to: HEADER }
-  yield flawed(header, tiff ? tiff.first === 0 && 'unwritten' : 'cut', header.name, tiff ? HEADER / 2 : size)
-  if (!tiff?.first) return
-  const pixels = new Pixels(reader, tiff)
+  const code = size < HEADER ? 'cut' : tiff.first === 0 && 'unwritten'
+  yield flawed(header, code, header.name, code === 'cut' ? size : HEADER - POINTER)
+  if (code) return
+  const pixels = new Pixels(tiff)
   // The loop visits those that are added meanwhile, too.
   const directories = new Set([tiff.first])
   const enter = (at: number) => {
@@ -44,7 +45,7 @@ export const walkTiff: Walk = async function* (reader) {
   for (const at of directories) {
     const directory = await tiff.directory(at, TAGS)
     const numbers = await tiff.numbers(directory, NUMBERS)
-    const part: Part = { role: 'index', name: `directory ${++count}`, from: at, to: directory.to }
+    const part: Part = { role: 'index', name: `directory ${++count}`, from: at, to: directory.end + POINTER }
     if (count === 1) {
       const [width, height] = [numbers.get(WIDTH), numbers.get(HEIGHT)]
       const isRaw = numbers.has(DNG_VERSION)
@@ -71,7 +72,6 @@ async function looked(reader: ByteReader, { count, end, flaw }: Directory, part:
 
 /** The strips, tiles and JPEGs of all directories. */
 class Pixels {
-  readonly #reader: ByteReader
   readonly #tiff: Tiff
   readonly #zeros = new Zeros()
   #read = 0
@@ -80,13 +80,12 @@ class Pixels {
   dark: Part | null = null
   isLit = false
 
-  constructor(reader: ByteReader, tiff: Tiff) {
-    this.#reader = reader
+  constructor(tiff: Tiff) {
     this.#tiff = tiff
   }
 
   async *of({ entries }: Directory, numbers: Map<number, number>): AsyncGenerator<Part, void> {
-    const { source } = this.#reader
+    const { source } = this.#tiff.reader
     const isPlain = (numbers.get(COMPRESSION) ?? 1) === 1
     for (const { kind, offsets, lengths } of PIECES) {
       const index = entries.get(offsets)
@@ -114,7 +113,8 @@ class Pixels {
    * `place`: where its offset stands. */
   async #take(part: Part, isPlain: boolean, needed: number | null, place: number): Promise<Part> {
     const { from } = part
-    const { size } = this.#reader
+    const { reader } = this.#tiff
+    const { size } = reader
     const isStated = part.to > from
     const isBeyond = part.to > size && needed !== null && from + needed <= part.to
     if (from === 0) return flawed(part, 'unwritten', `offset of ${part.name}`, place)
@@ -123,8 +123,7 @@ class Pixels {
     // A crafted file may name the same bytes again and again.
     this.#read += part.to - from
     if (this.#read > 4 * size) return part
-    const { row, all } = await this.#zeros.within(this.#reader, from, part.to)
-    // Compressed pixels have no page of zeros.
+    const { row, all } = await this.#zeros.within(reader, from, part.to)
     if (!isPlain && (row !== null || (all && part.to - from >= ROOM)))
       return flawed(part, 'unwritten', part.name, row)
     this.isLit ||= !all

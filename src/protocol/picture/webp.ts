@@ -44,7 +44,7 @@ async function looked(reader: ByteReader, part: Part, to: number, end: number): 
   const from = part.from + CHUNK_HEAD
   const { row } = await new Zeros().within(reader, from, part.to)
   if (row === null && (to < end || (await reader.zerosAtEnd()) < PAGE)) return part
-  // Compressed pixels have no page of zeros. Only transparency may be stored as it is.
+  // Only transparency may be stored as it is.
   const [packed = 0] = await reader.slice(from, from + 1)
   const code = role === 'image' && (name !== 'ALPH' || packed % 4 > 0) ? 'unwritten' : 'zeros'
   return flawed(part, code, chunk, row ?? reader.size - PAGE)

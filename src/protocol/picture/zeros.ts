@@ -14,7 +14,7 @@ export class Zeros {
   tail = 0
   last = 0
 
-  /** Usually a page: a hole in a file, and room that a writer reserved, read as pages of zeros. */
+  /** Usually a page: a hole in a file, and room that a writer reserved, read as pages of zeros. Compressed pixels have none. */
   constructor(least = PAGE) {
     this.#least = least
   }

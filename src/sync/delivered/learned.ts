@@ -75,8 +75,8 @@ export function readData(text: string): ImageData {
   return { sum: Buffer.from(sum, 'hex'), ...rest }
 }
 
-/** The image data to record of a picture, with its pixels where the host packs anew. Null where all bytes will tell, or nothing
- * will. `isLinked`: of an image whose bytes nobody has compared yet, for which the picture itself may be gone by then. */
+/** The image data to record of a picture; with its pixels, where the host packs anew. Null where its bytes are enough, or nothing
+ * would help. `isLinked`: nobody has compared the image's bytes yet, and the picture may be gone when somebody does. */
 export async function dataToRecord(
   { synced, pictures }: Pick<DeliveryPort, 'synced' | 'pictures'>,
   { source }: OpenPicture,

@@ -1,19 +1,15 @@
 import type { ByteReader } from '../../byte-reader.ts'
 import type { Part } from '../part.ts'
-import { exifStates, Tiff } from '../tiff-directories.ts'
+import { EXIF, exifStates, Tiff } from '../tiff-directories.ts'
 
 /** What follows the first image, as its metadata say: of how many pieces it consists, and between which offsets it lies. */
-export interface Announced {
+export interface Announced extends Pick<Part, 'from' | 'to'> {
   count: number
-  from: number
-  to: number
 }
 
 const APP1 = 0xe1
 const APP2 = 0xe2
-/** The first bytes of an APP1 segment that holds EXIF. */
-const EXIF = 'Exif\0\0'
-/** Those of an APP2 segment with the index of a multi-picture file (CIPA DC-007), which is built like a TIFF. */
+/** The first bytes of an APP2 segment with the index of a multi-picture file (CIPA DC-007), which is built like a TIFF. */
 const MPF = 'MPF\0'
 const MP_ENTRIES = 0xb002
 const MP_ENTRY = 16
@@ -35,8 +31,7 @@ export class Announcements {
   /** Takes the data of a segment, from this offset on, and returns what they make of its part. */
   async take(reader: ByteReader, code: number, part: Part, from: number): Promise<Part> {
     const name = (await reader.slice(from, Math.min(part.to, from + EXIF.length))).toString('latin1')
-    if (code === APP1 && name === EXIF)
-      return { ...part, states: await exifStates(reader, from + EXIF.length) }
+    if (code === APP1 && name === EXIF) return { ...part, states: await exifStates(reader, from) }
     if (code === APP1) this.#takeXmp((await reader.slice(from, part.to)).toString('latin1'))
     if (code !== APP2 || !name.startsWith(MPF)) return part
     await this.#takeIndex(reader, from + MPF.length)
@@ -45,11 +40,11 @@ export class Announcements {
 
   async #takeIndex(reader: ByteReader, start: number): Promise<void> {
     const tiff = await Tiff.at(reader, start)
-    const directory = await tiff?.directory(tiff.first, [MP_ENTRIES])
-    const { at = 0, count = 0 } = directory?.entries.get(MP_ENTRIES) ?? {}
+    const { entries: found } = await tiff.directory(tiff.first, [MP_ENTRIES])
+    const { at = 0, count = 0 } = found.get(MP_ENTRIES) ?? {}
     const entries = await reader.slice(at, at + count)
     this.#images = []
-    for (let entry = 0; tiff && entry + MP_ENTRY <= entries.byteLength; entry += MP_ENTRY) {
+    for (let entry = 0; entry + MP_ENTRY <= entries.byteLength; entry += MP_ENTRY) {
       const [length, place] = [tiff.uint(entries, entry + 4, 4), tiff.uint(entries, entry + 8, 4)]
       // All offsets but the first image's, which is 0, count from the index.
       const from = start + place

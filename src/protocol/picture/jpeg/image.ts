@@ -1,9 +1,9 @@
 import type { ByteReader } from '../../byte-reader.ts'
-import { FLAWS, type FlawCode, flawed, type Part, type Role } from '../part.ts'
+import { FLAWS, flawed, type Part } from '../part.ts'
 import { ROOM, Zeros } from '../zeros.ts'
 import type { Announcements } from './announced.ts'
 import { countBlocks, SPARE } from './blocks.ts'
-import { EOI, isFrame, isMetadata, JpegTables, nameOf, SOS } from './tables.ts'
+import { EOI, isFrame, JpegTables, nameOf, SOS } from './tables.ts'
 
 /** A segment begins with its marker and with its length, which includes itself. */
 const MARKER = 2
@@ -11,9 +11,10 @@ const LENGTH = 2
 
 /** Headers and tables are shorter. Between scans, what claims to be a longer one is damaged pixels. */
 const LONGEST = 4096
+/** From this code on, a segment is APPn, JPGn or COM. */
+const METADATA = 0xe0
 /** So many zeros among compressed pixels, or at the end of a film, may be a hole. */
 export const HOLE = 64
-const EOI_LENGTH = 2
 
 /** A marker at this offset. Code null: none follows, and the file ends there. */
 interface Marker {
@@ -29,13 +30,14 @@ export async function* walkImage(
   announcements?: Announcements,
 ): AsyncGenerator<Part, number | null> {
   const tables = new JpegTables()
-  yield part('header', 'SOI', start, start + MARKER)
+  yield { role: 'header', name: 'SOI', from: start, to: start + MARKER }
   for (let at = start + MARKER; ; ) {
     const zeros = new Zeros(ROOM)
     const marker = await nextMarker(reader, at, false, zeros)
     // Any number of bytes 0xFF may stand before a marker (T.81, B.1.1.2), and decoders pass over all others.
-    if (zeros.at !== null) yield part('unwritten', 'next segment', at, marker.from, 'unwritten', zeros.at)
-    else if (marker.from > at) yield part('stray', 'stray bytes', at, marker.from)
+    const code = zeros.at === null ? null : 'unwritten'
+    const between: Part = { role: code ?? 'stray', name: 'stray bytes', from: at, to: marker.from }
+    if (marker.from > at) yield flawed(between, code, 'next segment', zeros.at)
     let found = await partAt(reader, marker, tables)
     if (announcements && found.role === 'metadata' && !found.flaw)
       found = await announcements.take(reader, marker.code!, found, found.from + MARKER + LENGTH)
@@ -50,49 +52,38 @@ export async function* walkImage(
   }
 }
 
-function part(
-  role: Role,
-  name: string,
-  from: number,
-  to: number,
-  code?: FlawCode | false,
-  at?: number,
-): Part {
-  return flawed({ role, name, from, to }, code, name, at)
-}
-
-/** The part that begins with this marker. */
 async function partAt(reader: ByteReader, { code, from }: Marker, tables: JpegTables): Promise<Part> {
   const at = from + MARKER
   const lacks = tables.scan.length === 0 && 'no_pixels'
   // Whether a progressive picture is whole without its end mark, nobody can tell.
-  if (code === null) return part('end', 'EOI', from, from, lacks || (tables.isScanned ? 'no_end' : 'cut'))
-  if (code === EOI) return part('end', 'EOI', from, at, lacks)
-  const [name, isMeta] = [nameOf(code), isMetadata(code)]
-  const role = isMeta ? 'metadata' : 'header'
+  if (code === null || code === EOI) {
+    const end: Part = { role: 'end', name: 'EOI', from, to: code === null ? from : at }
+    return flawed(end, lacks || (code === null && (tables.isScanned ? 'no_end' : 'cut')))
+  }
   const length = (await reader.bytes(at, LENGTH))?.readUInt16BE(0) ?? LENGTH
-  if (length < LENGTH) return part(role, name, from, at, isMeta ? 'length' : 'broken')
-  const to = at + length
-  if (to > reader.size || isMeta) return part(role, name, from, to, to > reader.size && 'cut')
-  tables.take(code, await reader.slice(at + LENGTH, Math.min(to, at + LONGEST)))
+  const isMeta = code >= METADATA
+  const segment: Part = { role: isMeta ? 'metadata' : 'header', name: nameOf(code), from, to: at + length }
+  if (length < LENGTH) return flawed({ ...segment, to: at }, isMeta ? 'length' : 'broken')
+  if (segment.to > reader.size) return flawed(segment, 'cut')
+  if (isMeta) return segment
+  tables.take(code, await reader.slice(at + LENGTH, Math.min(segment.to, at + LONGEST)))
   const { frame, scan } = tables
-  const segment = part(role, name, from, to, code === SOS && scan.length === 0 && 'no_pixels')
   if (frame && isFrame(code)) segment.states = { width: frame.width, height: frame.height }
-  return segment
+  return flawed(segment, code === SOS && scan.length === 0 && 'no_pixels')
 }
 
 /** The compressed pixels from this offset on. Their blocks are counted only where no marker follows or zeros may be a hole. */
 async function pixelsAt(reader: ByteReader, from: number, tables: JpegTables): Promise<Part> {
   const zeros = new Zeros(HOLE)
   const { code, from: to } = await nextMarker(reader, from, true, zeros)
-  const image = (flaw?: FlawCode, at?: number) => part('image', 'scan', from, to, flaw, at)
-  if (from === to) return image('no_pixels')
-  if (code !== null && zeros.at === null) return image()
+  const image: Part = { role: 'image', name: 'scan', from, to }
+  if (from === to) return flawed(image, 'no_pixels')
+  if (code !== null && zeros.at === null) return image
   const units = tables.units()
-  if (units === null) return code === null ? image() : image('zeros', zeros.at!)
+  if (units === null) return flawed(image, code !== null && 'zeros', image.name, zeros.at)
   const { complete, end } = await countBlocks(reader.source, from, to, units)
-  if (complete && areBlocks(zeros, end, to, units.mayBeZeros)) return image()
-  return zeros.at === null ? image('rows', end) : image('unwritten', zeros.at)
+  if (complete && areBlocks(zeros, end, to, units.mayBeZeros)) return image
+  return flawed(image, zeros.at === null ? 'rows' : 'unwritten', image.name, zeros.at ?? end)
 }
 
 /** Whether no hole was taken for blocks of a scan. `end`: the offset behind the last one. `to`: that of the marker. */
@@ -103,7 +94,7 @@ function areBlocks(zeros: Zeros, end: number, to: number, mayBeZeros: boolean): 
   if (solid >= end) return zeros.at === null || solid - end <= SPARE
   // Zeros that were taken for blocks are those where they end with the scan: few, as the last bits may be zeros, or very many
   // of one colour. In room that is not written at least a byte and EOI would be zeros.
-  return end === to && (zeros.tail <= EOI_LENGTH || (mayBeZeros && zeros.at !== null))
+  return end === to && (zeros.tail <= MARKER || (mayBeZeros && zeros.at !== null))
 }
 
 /** Finds the next marker with a segment, or EOI. `before` gets the bytes before it. Among pixels, codes that stand there for no
@@ -125,7 +116,6 @@ async function nextMarker(
     if (code === undefined) continue
     if (!isAmongPixels || code === EOI || (await isSegment(reader, code, from + MARKER)))
       return { code, from }
-    before.take(Buffer.of(0xff, code), from)
     from += MARKER
   }
 }

@@ -6,46 +6,25 @@ import { HOLE, walkImage } from './image.ts'
 
 const BEGINNING = '\xff\xd8\xff'
 
-/** The parts of a JPEG (ITU-T T.81, annex B), and of what stands behind its first image. */
+/** The parts of a JPEG (ITU-T T.81, annex B), and of what stands behind its first image: padding, further images, which must be
+ * complete too, films, cameras' data. */
 export async function* walkJpeg(reader: ByteReader): AsyncGenerator<Part, void> {
-  const announcements = new Announcements()
-  const end = yield* walkImage(reader, 0, announcements)
-  if (end === null) return
-  const announced = announcements.behind(end, reader.size)
-  const found = yield* walkBehind(reader, end, announced !== null)
-  if (announced === null) return
-  const code = await flawOf(reader, announced, found)
-  const { from, to } = announced
-  if (code) yield flawed({ role: 'image', name: 'second image or film', from, to, by: 'index' }, code)
-}
-
-/** The images that were found behind the first one, and where the last of all ends. */
-interface Found {
-  images: number
-  end: number
-}
-
-/** Walks through what stands behind the first image: padding, images, which must be complete too, films, cameras' data.
- * `mayHavePadding`: metadata announce that something follows, so that zeros before it are no flaw. */
-async function* walkBehind(
-  reader: ByteReader,
-  start: number,
-  mayHavePadding: boolean,
-): AsyncGenerator<Part, Found> {
   const { size } = reader
-  const found: Found = { images: 0, end: start }
-  for (let at = start; at < size; ) {
+  const announcements = new Announcements()
+  const first = yield* walkImage(reader, 0, announcements)
+  if (first === null) return
+  const announced = announcements.behind(first, size)
+  let [images, end] = [0, first]
+  for (let at = first; at < size; ) {
     const from = await endOfZeros(reader, at)
-    if (from > at) {
-      const padding: Part = { role: 'unwritten', name: 'padding', from: at, to: from }
-      yield flawed(padding, !mayHavePadding && from - at >= ROOM && 'zeros')
-    }
+    const padding: Part = { role: 'unwritten', name: 'padding', from: at, to: from }
+    if (from > at) yield flawed(padding, announced === null && from - at >= ROOM && 'zeros')
     if (from === size) break
     if ((await reader.slice(from, from + BEGINNING.length)).toString('latin1') === BEGINNING) {
-      const end = yield* walkImage(reader, from)
-      if (end === null) break
-      found.images++
-      found.end = at = end
+      const behind = yield* walkImage(reader, from)
+      if (behind === null) break
+      images++
+      end = at = behind
     } else {
       // A film may have a hole up to the file's end, too.
       const zeros = await reader.zerosAtEnd()
@@ -53,14 +32,20 @@ async function* walkBehind(
       yield { role: 'stray', name: 'trailer', from, to: at }
     }
   }
-  return found
+  if (announced === null) return
+  const { from, to } = announced
+  const part: Part = { role: 'image', name: 'second image or film', from, to, by: 'index' }
+  const code = await flawOf(reader, announced, images, end)
+  if (code) yield flawed(part, code)
 }
 
-/** What is wrong with the images and films that metadata announce behind the first image. Editors leave them out. */
+/** What is wrong with the images and films that metadata announce behind the first image. Editors leave them out. `images`: so
+ * many were found there. `end`: where the last of all ends. */
 async function flawOf(
   reader: ByteReader,
   { count, from, to }: Announced,
-  { images, end }: Found,
+  images: number,
+  end: number,
 ): Promise<FlawCode | false> {
   const { size } = reader
   const zeros = await reader.zerosAtEnd()

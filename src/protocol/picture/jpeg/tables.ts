@@ -1,5 +1,6 @@
 /** The codes of markers (ITU-T T.81, table B.1). */
-export const [DHT, EOI, SOS, DQT, DRI, COM] = [0xc4, 0xd9, 0xda, 0xdb, 0xdd, 0xfe] as const
+export const [DHT, EOI, SOS, DQT, DRI] = [0xc4, 0xd9, 0xda, 0xdb, 0xdd] as const
+const COM = 0xfe
 const NAMES: Readonly<Record<number, string>> = {
   ...{ [DHT]: 'DHT', [SOS]: 'SOS', [DQT]: 'DQT', [DRI]: 'DRI', [COM]: 'COM' },
 }
@@ -10,19 +11,10 @@ export function nameOf(code: number): string {
   return NAMES[code] ?? (code >= 0xe0 && code <= 0xef ? `APP${code & 15}` : `marker ${code}`)
 }
 
-/** Whether the code is that of APPn, JPGn or COM. */
-export function isMetadata(code: number): boolean {
-  return code >= 0xe0 && code <= COM
-}
-
 /** Whether the code is one of SOF0 to SOF15. Between these codes lie DHT, JPG and DAC, which begin no frame. */
 export function isFrame(code: number): boolean {
   return code >= 0xc0 && code <= 0xcf && ![DHT, 0xc8, 0xcc].includes(code)
 }
-
-/** Where the symbol of the first code stands in a Huffman table. The bits of this code are zeros. */
-const FIRST_SYMBOL = 16
-const END_OF_BLOCK = 0
 
 const QUANT = 32
 
@@ -97,17 +89,14 @@ export class JpegTables {
 
   #takeScan(header: Buffer): void {
     const count = header[0] ?? 0
-    this.scan = []
+    const scan: ScanComponent[] = []
     for (let at = 1; at < 1 + 2 * count && header.byteLength >= 4 + 2 * count; at += 2) {
       const component = this.frame?.components.find(({ id }) => id === header[at])
       const tables = header[at + 1]!
-      if (component === undefined) {
-        this.scan = []
-        return
-      }
       const [dc, ac] = [this.#tables.get(tables >> 4), this.#tables.get(16 + (tables & 15))]
-      this.scan.push({ ...component, dc, ac, table: this.#tables.get(QUANT + component.quant) })
+      if (component) scan.push({ ...component, dc, ac, table: this.#tables.get(QUANT + component.quant) })
     }
+    this.scan = scan.length === count ? scan : []
     for (const { id } of this.scan) this.#scanned.add(id)
   }
 
@@ -129,7 +118,8 @@ export class JpegTables {
       if (!dc || !ac) return null
       for (let block = 0; block < (alone ? 1 : wide * high); block++) blocks.push({ dc, ac })
     }
-    const mayBeZeros = blocks.every(({ ac }) => ac[FIRST_SYMBOL] === END_OF_BLOCK)
+    // The first symbol, behind 16 numbers of codes, has the code whose bits are zeros. The symbol 0 ends a block.
+    const mayBeZeros = blocks.every(({ ac }) => ac[16] === 0)
     const isCountable = isSequential && across * down > 0 && blocks.length <= MOST_BLOCKS
     return isCountable ? { count: across * down, interval: this.interval, blocks, mayBeZeros } : null
   }
