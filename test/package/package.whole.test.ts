@@ -104,7 +104,7 @@ describe('the package', () => {
       process.kill(-npx.pid!, 'SIGINT')
       await ended
     }
-    expect(said).toContain('Stopped. Start it again and it goes on where it was.')
+    expect(said).toContain('Stopped.')
   })
 })
 
