@@ -10,6 +10,7 @@ import { bytesGivenUp, bytesHeld, isAtPath, locationOf, versionEnded } from './v
 export function held(tx: Tx, image: Parameters<Tx['images']['put']>[0]): ImageRow {
   const row = tx.images.put(image)
   bytesHeld(tx, row.hash)
+  if (row.hash.equals(image.hash)) tx.refuted.remove(row.remote_id, row.hash)
   tx.audit.remove('gone', row.remote_id)
   return row
 }
@@ -40,11 +41,19 @@ export function refuted(tx: Tx, image: ImageRow, now: number): void {
 
 /** The host has put another version of the picture into the image, which keeps its id. The old version is gone there. */
 export function replaced(tx: Tx, image: ImageRow, now: number): void {
+  tx.meta.clear('versions_apart')
   unrecord(tx, image, now, because('image_refuted'))
 }
 
+/** Nobody knows whether the host has put another version of the picture into the image. Until it is proved, no file counts as
+ * there because it has the image's recorded bytes. */
+export function perhapsReplaced(tx: Tx, { remote_id, hash }: ImageRow): void {
+  tx.refuted.put(remote_id, hash)
+}
+
 /** The image was fetched from `cdnUrl`. A file that is linked to it and has the same hash becomes synced. */
-export function proved(tx: Tx, { id }: ImageRow, bytes: Bytes, cdnUrl: string): void {
+export function proved(tx: Tx, { id, remote_id }: ImageRow, bytes: Bytes, cdnUrl: string): void {
+  tx.refuted.remove(remote_id, bytes.hash)
   tx.images.prove({ id, hash: bytes.hash, size: bytes.size, cdn_url: cdnUrl })
   tx.escrow.proved(id)
   for (const file of tx.files.onImage(id))

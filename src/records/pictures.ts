@@ -12,7 +12,7 @@ import { because, type Reason } from '../words/reasons.ts'
 import { type Deletions, enterEscrow, isKept, type Moment, superseded, takenBack } from './escrow.ts'
 import { removeFile, writeFile } from './file-states.ts'
 import { noteChange, noteImage } from './history.ts'
-import { held } from './images.ts'
+import { held, perhapsReplaced } from './images.ts'
 import { ledgerNow } from './ledger-time.ts'
 import { isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
 
@@ -175,7 +175,7 @@ export function refusedByAll(tx: Tx, files: readonly FileKey[]): void {
 /** A person asked to send the files again, although their uploads may have arrived. */
 export function resent(tx: Tx, files: readonly FileRow[], now: Millis): void {
   for (const file of files) {
-    for (const intent of tx.journal.openOnFile(file)) tx.journal.close(intent.id)
+    for (const intent of tx.journal.openOnFile(file)) closeInDoubt(tx, intent)
     writeFile(tx, 'resent', file.state, { ...file, state: 'pending', since: file.since ?? now, hash: null })
     tx.failures.clear(file.folder, file.name)
     tx.resend.put(file)
@@ -237,7 +237,7 @@ export function found(
 /** An upload never arrived, so the file is sent again. When a proxy had refused it (`refusal`), the file fails instead. */
 export function neverArrived(tx: Tx, intent: OpenUpload, now: number, refusal: Failed | null): void {
   const { folder, name } = intent
-  tx.journal.close(intent.id)
+  closeInDoubt(tx, intent)
   tx.history.ofFile(intent, { at: now, event: 'never_arrived' })
   const file = tx.files.at(intent)
   if (file?.state === 'uncertain' && isVersion(file, intent)) {
@@ -254,6 +254,14 @@ export function neverArrived(tx: Tx, intent: OpenUpload, now: number, refusal: F
     } else tx.failures.clear(folder, name)
   }
   tx.folders.removeIfEmpty(folder)
+}
+
+/** No image was found that is the upload's. But a host may have put it into the image of the version before. */
+function closeInDoubt(tx: Tx, intent: OpenUpload): void {
+  tx.journal.close(intent.id)
+  const image = tx.images.byId(tx.files.at(intent)?.image ?? 0)
+  if (image && !image.hash.equals(intent.hash) && tx.meta.get('versions_apart') === null)
+    perhapsReplaced(tx, image)
 }
 
 function usesImage(

@@ -208,7 +208,7 @@ export const REASON_WORDS = {
   images_alike:
     'Several images of its album ({images}) may be this picture, and their bytes do not show which ({why:inner}). "albumd retry --resend" sends the picture again',
   linked_image_alike:
-    'The linked image may be this version too, and nothing shows it ({why:inner}). "albumd retry --resend" sends the picture again',
+    'The image of the picture may be of this version or an earlier one, and nothing shows it ({why:inner}). "albumd retry --resend" sends the picture again',
   not_on_host: 'not on the host',
   host_not_asked: 'the host could not be asked ({why:inner}){why:remedy_of}',
   upload_failed: '{why:reason} ({code})',

@@ -5,12 +5,14 @@ import { movedTo } from '../../records/moves.ts'
 import { stayed } from '../../records/waits.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
+import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, codeOf, type Reason, type ReasonCode } from '../../words/reasons.ts'
 import type { DeliveryPort, EngineContext } from '../context.ts'
 import { walkWhole } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
+import { fileAt } from '../tree-path.ts'
 import { verifyLink } from '../uploads/index.ts'
 import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send-delete.ts'
 
@@ -158,6 +160,12 @@ async function whyUnproved(
   return because('bytes_not_compared', { why: compared.why })
 }
 
+/** Whether a newer image of the picture has the same name in the same album. */
+function isBesideNewer(synced: Synced, { mirror, path }: EscrowRow, { id, name, album }: ImageRow): boolean {
+  const newer = synced.images.byId(fileAt(synced, mirror, path)?.image ?? id)
+  return newer !== undefined && newer.id !== id && newer.name === name && newer.album === album
+}
+
 /** Deletes an image. Returns the host's refusal, or null when the image is gone. */
 function deleteImage(
   context: DeletionContext,
@@ -181,7 +189,8 @@ function deleteImage(
       if (!walk.ok) return walk.failure.remedy === 'gone'
       return walk.value.settled && walk.value.images.every(({ id }) => id !== image.remote_id)
     },
-    done(tx) {
+    done(tx, wasThere) {
+      if (wasThere && isBesideNewer(synced, entry, image)) tx.meta.set('versions_apart', true)
       countDeletion(tx, entry, running())
       deleted(tx, image, clock.wall())
     },

@@ -21,8 +21,8 @@ export interface Deletion {
   whyNot(): Reason | null
   /** After a refusal: whether the host does not list the target any more. Not every host answers with §4.5's NOT_FOUND then. */
   isGone?(): Promise<boolean>
-  /** Records that the host does not hold the target any more. */
-  done(tx: Tx): void
+  /** Records that the host does not hold the target any more. `wasThere`: it held it until now. */
+  done(tx: Tx, wasThere: boolean): void
   /** Takes the intent back, after the host answered that it deleted nothing. */
   notDone(tx: Tx, refusal: HostFailure): void
 }
@@ -43,7 +43,7 @@ export async function sendDelete(
   const hasGone =
     !answer.ok && (answer.failure.remedy === 'gone' || (isOfThisOne(answer.failure) && (await isGone?.())))
   const refusal = answer.ok || hasGone ? null : answer.failure
-  if (refusal === null) await synced.commit(done)
+  if (refusal === null) await synced.commit(tx => done(tx, answer.ok))
   else if (wasNotDone(refusal)) await synced.commit(tx => notDone(tx, refusal))
   return refusal
 }

@@ -40,21 +40,25 @@ export async function adopt(
   parcel: Parcel,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
-  const { synced, clock } = context
+  const { synced } = context
   const { job, open } = parcel
   if (synced.resend.has(job.file)) return null
   for (const isNamed of [true, false]) {
     const candidates = candidatesFor(context, parcel, isNamed)
     if (candidates.images.length === 0) continue
     const inDoubt = synced.journal.openOnFile(job.file)
-    const mayArrive = mayArriveFor(context.credentialLifetimeMs)
-    if (inDoubt.some(({ sent_at }) => clock.monotonic() - sent_at <= mayArrive))
-      return { kind: 'waits', message: because('older_version_open') }
+    if (mayArrive(context, job.file)) return { kind: 'waits', message: because('older_version_open') }
     if (inDoubt.length > 0) return ambiguous(context, open, because('older_version_alike'))
     const chosen = await choose(context, parcel, candidates, signal)
     if (chosen) return chosen
   }
   return null
+}
+
+/** Whether an upload of the file that is in doubt may still arrive. */
+function mayArrive({ synced, clock, credentialLifetimeMs }: EngineContext, file: FileRow): boolean {
+  const earliest = clock.monotonic() - mayArriveFor(credentialLifetimeMs)
+  return synced.journal.openOnFile(file).some(({ sent_at }) => sent_at >= earliest)
 }
 
 /** Images that may be the picture. `isNamed`: they have the picture's own name. `isSized`: they may have its size too. */
@@ -207,24 +211,27 @@ async function compareOrLearn(
   return deliveryOf(synced, mime) === undefined ? compared : compare()
 }
 
-/** Whether the image to which a changed file was linked by name has the file's new bytes. Null: the picture must be sent. */
-export async function adoptLinked(
+/** Whether the image that a file uses has the file's bytes. The file was linked to it by name and has changed, or an upload of
+ * another version is in doubt. Null: the picture must be sent. */
+export async function adoptUsed(
   context: EngineContext,
   { job, open, picture }: ReadPicture,
-  linked: ImageRow,
+  used: ImageRow,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
   const { synced } = context
-  const compared = await compareDelivered(context, linked, knownOf(open, picture), signal)
+  if (mayArrive(context, job.file)) return { kind: 'waits', message: because('older_version_open') }
+  const compared = await compareDelivered(context, used, knownOf(open, picture), signal)
   if (compared.verdict === 'equal') {
     const bytes = { hash: open.hash, size: open.look.size }
     await synced.commit(tx => {
-      proved(tx, linked, bytes, compared.cdnUrl)
-      unchanged(tx, job, open, tx.images.byId(linked.id)!, job.file.flat, momentOf(context))
+      proved(tx, used, bytes, compared.cdnUrl)
+      unchanged(tx, job, open, tx.images.byId(used.id)!, job.file.flat, momentOf(context))
     })
     return { kind: 'unchanged', size: open.look.size, compared: true }
   }
-  if (compared.verdict === 'other' || !dimensionsFit(linked, featuresOf(picture))) return null
+  const canBeIt = dimensionsFit(used, featuresOf(picture)) && !synced.resend.has(job.file)
+  if (compared.verdict === 'other' || !canBeIt) return null
   const why = because('linked_image_alike', { why: compared.why })
   return ambiguous(context, open, why)
 }

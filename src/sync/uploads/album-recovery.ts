@@ -249,8 +249,8 @@ export async function foundInItsOwn(
   if (!image?.cdn_url || image.name !== intent.name || image.album !== intent.album) return false
   if (image.hash.equals(intent.hash) || synced.files.onImage(image.id).length > 1 || !isIt(image))
     return false
-  // A file that has its old bytes again would lose them unnoticed. So for it the listed size counts too.
-  const size = file?.hash?.equals(image.hash) && listed.find(({ id }) => id === image.remote_id)?.size
+  // A host that alters pictures may list the sizes of what it has made of them.
+  const size = !isAltered(synced, intent.mime) && listed.find(({ id }) => id === image.remote_id)?.size
   const isListed = size && sizeProves(size, intent.size) && !sizeFits(size, image.size)
   // Only equal bytes count, because an edit of metadata does not change the image data.
   const given = isListed ? null : await host.fetchDelivered(image.cdn_url, intent.size, signal)

@@ -5,12 +5,13 @@ import { hashed, unchanged } from '../../records/pictures.ts'
 import { noAlbumInPresign } from '../../remote/failures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, flatness, isLeaving, recordedAlbums } from '../album.ts'
 import { ALBUM_IN_DOUBT, DefaultAlbum } from '../albums/index.ts'
 import { lossEndsAt, momentOf } from '../clock.ts'
 import { deliveryOf, knownOf, learnFrom } from '../delivered/index.ts'
-import { adopt, adoptLinked } from './adoption.ts'
+import { adopt, adoptUsed } from './adoption.ts'
 import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
 import {
@@ -90,7 +91,7 @@ export class Uploader {
     // Another disk may have been mounted at the folder since the scan.
     if (!job.isAsScanned()) return { kind: 'waits', message: because('folder_replaced') }
     const used = this.#imageOf(job)
-    if (used && this.#isThere(used, hash)) {
+    if (used && this.#isThere(used, hash) && !this.#isDoubted(used, job)) {
       await synced.commit(tx => unchanged(tx, job, open, used, job.file.flat, momentOf(this.#run)))
       return { kind: 'unchanged', size: open.look.size }
     }
@@ -104,10 +105,9 @@ export class Uploader {
     }
     if (this.#run.uploadForm === 'presign' && job.albumPath.length > 0)
       return this.#refused(noAlbumInPresign(), hash, job)
-    if (used?.proof === 'none' && !synced.resend.has(job.file)) {
-      const adopted = await adoptLinked(this.#run, { job, open, picture }, used, signal)
-      if (adopted) return adopted
-    }
+    const mayBeIt = used && (used.proof === 'none' || this.#isThere(used, hash))
+    const adopted = mayBeIt && (await adoptUsed(this.#run, { job, open, picture }, used, signal))
+    if (adopted) return adopted
     const album = await this.#albumOf(job, signal)
     if (!album.ok && isOfAlbum(album.failure)) this.#refusedAlbums.set(job.file.folder, album.failure)
     if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash, job)
@@ -147,6 +147,14 @@ export class Uploader {
   #isThere(image: ImageRow, hash: Buffer): boolean {
     const { images, journal } = this.#run.synced
     return images.byHash(hash).some(({ id }) => id === image.id) && !journal.deletionOf(image.id)
+  }
+
+  /** Whether an upload in doubt may have put another version into the image: a host may keep the id of a picture's image. */
+  #isDoubted({ remote_id, hash }: ImageRow, { file }: UploadJob): boolean {
+    const { journal, meta, refuted } = this.#run.synced
+    const isOther = (intent: OpenUpload) => !intent.hash.equals(hash)
+    const isOpen = meta.get('versions_apart') === null && journal.openOnFile(file).some(isOther)
+    return isOpen || refuted.has(remote_id, hash)
   }
 
   #wasSent({ file }: UploadJob, hash: Buffer): boolean {
@@ -250,7 +258,8 @@ function unusedImageOf(
     const isHere = image.album === (album?.id ?? null) && image.name === file.name && isSure
     const isFree = synced.files.onImage(image.id).every(({ state }) => state === 'gone')
     const isGone = only === 'compare' && synced.audit.has('gone', image.remote_id)
-    return isHere && isFree && !isGone && !synced.journal.deletionOf(image.id)
+    const isDoubted = synced.refuted.has(image.remote_id, image.hash)
+    return isHere && isFree && !isGone && !isDoubted && !synced.journal.deletionOf(image.id)
   })
 }
 

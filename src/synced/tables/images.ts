@@ -134,7 +134,7 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
       },
       /** Records hash and size of the image's bytes, which were fetched from `cdn_url`. */
       prove: run<[Bytes & { id: number; cdn_url: string | null }]>(
-        `UPDATE images SET proof = 'compared', hash = @hash, size = @size, cdn_url = @cdn_url,
+        `UPDATE images SET proof = iif(proof = 'none', 'compared', proof), hash = @hash, size = @size, cdn_url = @cdn_url,
            data = iif(hash = @hash, data, NULL) WHERE id = @id`,
       ),
       /** Records the bytes in which a restore gets the image. */
@@ -171,7 +171,8 @@ export function openDeleted({ changes, has, run, value }: Statements) {
   }
 }
 
-/** Images that look like a mirror's picture and proved to have other bytes, so that they are not linked again. */
+/** Images that look like a mirror's picture and proved to have other bytes, so that they are not linked again. And recorded
+ * images that may have got other bytes since. */
 export function openRefuted({ has, run }: Statements) {
   return {
     reads: {
@@ -182,6 +183,7 @@ export function openRefuted({ has, run }: Statements) {
       put: run<[remoteId: string, hash: Buffer]>(
         'INSERT OR IGNORE INTO refuted (remote_id, hash) VALUES (?, ?)',
       ),
+      remove: run<[remoteId: string, hash: Buffer]>('DELETE FROM refuted WHERE remote_id = ? AND hash = ?'),
     },
   }
 }

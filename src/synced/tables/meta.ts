@@ -122,6 +122,9 @@ const FACTS = {
   delivery: json<Deliveries>(),
   /** The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts). */
   promises_broken: flag,
+  /** The host has deleted an older image of a picture while the newer one was in the same album under the same name. So it
+   * puts no new version into the image of the old one (deletions/delete-images.ts). */
+  versions_apart: flag,
   /** The host took a picture only with `skip_dimension_check` because EXIF turns the picture (uploads/sender.ts). */
   turned_skip: flag,
   /** Pictures that the host refused and has not taken since (uploads/breaker.ts), the latest last. */

@@ -61,10 +61,13 @@ export class Resending {
     const isNamed = (at: string) => at === path || at.startsWith(`${path}/`)
     const inDoubt = this.#inDoubt().filter(isNamed)
     for (const at of inDoubt) {
-      const open = synced.journal.openOnFile(rowAt(synced, mirrors, at)!)
+      const row = rowAt(synced, mirrors, at)!
+      const open = synced.journal.openOnFile(row)
+      // A host may have put the version in doubt into the image of the one before.
+      const before = open.length === 0 || row.image === null ? [] : [synced.images.byId(row.image)!]
       oracle.words.say(
         at,
-        open.map(({ hash }) => hash.toString('hex')),
+        [...open, ...before].map(({ hash }) => hash.toString('hex')),
       )
     }
     const commit = async <T>(change: (tx: Tx) => T) => synced.commitNow(change)

@@ -61,6 +61,14 @@ export const KEPT_LATER: readonly History[] = [
     variations: { ...PLAIN, keepsIds: true, delivery },
     actions: [at(1, 'change', 0, 7), ...(fault === undefined ? [] : [at(1, 'fault', fault)])],
   })),
+  // The same, the answer is lost, and the picture is as it was before while albumd is off: the host delivers nothing, or what it
+  // has encoded anew.
+  ...([{ delivery: 'nothing' }, { alters: 'encode' }] as const).map((variations, number) => ({
+    ...HOURLY,
+    seed: 1_000_000_490 + number,
+    variations: { ...PLAIN, keepsIds: true, ...variations },
+    actions: [at(1, 'change', 0, 7), at(1, 'fault', FAULT.sendLost), at(2, 'restoreOld', 0, 1)],
+  })),
   // Another person deletes the album, which is the root from then on, and a picture is new; or an audit mends it.
   ...[at(1, 'add', 48, 6), at(1, 'auditRepair')].map((then, number) => ({
     ...HOURLY,

@@ -117,6 +117,40 @@ it.each([
   expect([told.sent, deleted(workshop), told.images.size]).toEqual([3, 0, 1])
 })
 
+it.each([
+  ['nobody can tell', (bytes: Buffer) => png(3, 2, 100 + (bytes.at(-20)! % 100)).bytes],
+  ['the host delivers the other version', (bytes: Buffer) => bytes],
+])(
+  'a picture that was as before again while albumd was off does not count as there where %s',
+  async (_, made) => {
+    const workshop = await openWith({ 'red.png': red })
+    const { host, told } = await keepingIds(id => id, made)
+    await workshop.pass({ host })
+    told.losesAnswers = true
+    workshop.write('red.png', green)
+    await workshop.pass({ host })
+    told.losesAnswers = false
+    workshop.write('red.png', red)
+    const monotonic = () => systemClock.monotonic() + HOUR_MS
+    const later = { host, clock: { ...systemClock, monotonic } }
+    await workshop.pass(later)
+    await workshop.pass(later)
+    const { synced, failed } = summary(workshop)
+    const holdsRed = [...told.images.values()].map(({ bytes }) => bytes.equals(red))
+    expect([synced, failed, holdsRed]).toEqual(told.sent === 3 ? [1, 0, [true]] : [0, 1, [false]])
+  },
+)
+
+it('a host is known to keep versions apart once an older one was deleted beside the newer one', async () => {
+  const workshop = await openWith({ 'red.png': red })
+  await workshop.pass()
+  expect(workshop.synced.meta.get('versions_apart')).toBeNull()
+  workshop.write('red.png', green)
+  await workshop.pass()
+  await workshop.pass()
+  expect([deleted(workshop), workshop.synced.meta.get('versions_apart')]).toEqual([1, true])
+})
+
 it('a picture that is as before again is sent anew where an upload without an answer has replaced it', async () => {
   const workshop = await openWith({ 'red.png': red })
   const { host, told } = await keepingIds(
