@@ -1,4 +1,5 @@
-import type { FileNode, FolderNode, Mount, Node } from '../disk/tree.ts'
+import { RESTORE_FOLDER } from '../../../src/local/look.ts'
+import { type FileNode, type FolderNode, type Mount, type Node, split } from '../disk/tree.ts'
 import { folderAt, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 
@@ -57,6 +58,9 @@ export class Tree {
     this.mountSubs()
     const roots = this.#world.mirrors.map(({ folder }) => folder)
     for (const path of [...roots, ...this.everything()]) this.#world.disk.setReadable(path, true)
+    // A restore that was killed, and whose root was away when it was to end.
+    for (const path of this.everything())
+      if (split(path).name === RESTORE_FOLDER) this.#world.disk.remove(path)
   }
 
   /** Whether the root of a path is not away. */
