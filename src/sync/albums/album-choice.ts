@@ -5,7 +5,7 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import { type Album, albumNames, keyOf, mirroredFolders } from '../album.ts'
 import { lostAt } from '../clock.ts'
 import type { AlbumPort } from '../context.ts'
-import { changesOf, formsOf, hasAllOf, plainName, sizeFits, walkEverything } from '../listing/index.ts'
+import { changesOf, formsOf, plainName, sizeFits, walkEverything } from '../listing/index.ts'
 
 /** Where an album is, or is to be: its parent and its name there. `recorded`: the album's record. */
 export interface Place {
@@ -17,9 +17,8 @@ export interface Place {
 /** How many images of an album are enough to show whose album it is. */
 const ENOUGH = 100
 
-/** Chooses among listed albums that may be a folder's. A host may list the albums of several folders under one name, also of
- * folders that are gone from the disk. Then the images in them tell which folder each belongs to. An album that may be the
- * folder's is used before another one is created. */
+/** Chooses among listed albums that may be a folder's. A host may list the albums of several folders under one name. Then the
+ * images in them tell which folder each belongs to. An album that may be the folder's is used before another one is created. */
 export class AlbumChoice {
   readonly #context: AlbumPort
   /** The images in an album and in the albums below it, by the album's id. */
@@ -39,11 +38,7 @@ export class AlbumChoice {
   ): Promise<Outcome<ListedAlbum | undefined>> {
     const before = listed.filter(album => this.#isFree(album, place))
     const recorded = before.find(({ id }) => id === place.recorded?.remote_id)
-    const isShared = before.some(
-      album =>
-        album.name !== place.name &&
-        (!hasAllOf(album.name, place.name) || this.#rivals(album, place).length > 0),
-    )
+    const isShared = before.some(album => album.name !== place.name && this.#rivals(album, place).length > 0)
     // Images that were sent before the state was lost may still arrive, and then tell more.
     if (!recorded && isShared && lostAt(this.#context.synced) !== null) return { ok: true, value: undefined }
     const isOpen = !recorded && (isShared || before.length > 1)
@@ -106,9 +101,7 @@ export class AlbumChoice {
         theirs - ours || b.image_count - a.image_count || b.sub_count - a.sub_count || dateOf(a) - dateOf(b),
     )
     const isOneName = new Set(open.map(({ album }) => plainName(album.name))).size === 1
-    if (!best || best.ours > 0) return best?.album
-    const isEmpty = this.#images.get(best.album.id)?.length === 0
-    return isOneName && (isEmpty || hasAllOf(best.album.name, place.name)) ? best.album : undefined
+    return best && (isOneName || best.ours > 0) ? best.album : undefined
   }
 
   /** How much an album shows that it is this folder's: the names of the folder's pictures among its images, and their sizes. */

@@ -28,12 +28,6 @@ export function changesOf(name: string): (listed: string | ListedForms) => boole
   return listed => (typeof listed === 'string' ? formsOf(listed) : listed).some(isMade)
 }
 
-/** Whether a listed name still has all letters and digits of `name`. One that has lost some may be made of another name, too. */
-export function hasAllOf(listed: string, name: string): boolean {
-  const { stem } = formOf(name)
-  return formsOf(listed).some(form => form.stem === stem)
-}
-
 export function formsOf(listed: string): ListedForms {
   return [formOf(listed), formOf(listed, true)]
 }

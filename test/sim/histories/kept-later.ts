@@ -39,9 +39,6 @@ export const KEPT_LATER: readonly History[] = [
   // The state is lost, and the host lists the albums of two folders under one name, one of which has none yet.
   { ...THREE, seed: 1_000_000_472, variations: { ...PLAIN, renames: 'masked' }, files: [[2, 1]], order: 'newest',
     pauses: [60_000, 900_000, 60_000], actions: [at(1, 'loseState', 0, 2), at(1, 'add', 1, 2)] },
-  // A folder loses all its pictures and the state is lost, and the host lists its album under the name of a new folder's.
-  { ...THREE, seed: 1_000_000_474, variations: { ...PLAIN, renames: 'masked' },
-    actions: [at(0, 'fillFolder', 1, 2), at(1, 'emptyFolder', 0, 1), at(2, 'loseState', 0, 2), at(2, 'add', 2, 6)] },
   // After a lost state an edited picture is linked to its image, and then it is as it was.
   { ...THREE, seed: 1_000_000_473, variations: { ...PLAIN, alters: 'strip', namesBase: true }, files: [[0, 1]],
     pauses: [60_000, 900_000, 60_000, 60_000],

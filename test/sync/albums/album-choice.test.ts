@@ -72,15 +72,6 @@ it('an album that shows the pictures of another folder is left to this folder', 
   expect(found(await albums.find(['上'], never)).remote_id).toBe(made)
 })
 
-it('an album that shows pictures of a folder that is gone, and none of this one, is left alone', async () => {
-  const stage = await openAlbumStage()
-  const { there, synced } = stage
-  const made = await there.album('上')
-  await there.image(SMALL, { album_id: made })
-  record(synced, { 北: LARGE })
-  expect(found(await masking(stage).find(['北'], never)).remote_id).not.toBe(made)
-})
-
 it('where nothing tells, each folder takes one, and no other is made', async () => {
   const stage = await openAlbumStage()
   const { there, synced, asked } = stage
