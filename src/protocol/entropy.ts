@@ -52,7 +52,7 @@ export class EntropyBits {
     return length
   }
 
-  /** The next `count` bits as a number, at most 16. */
+  /** The next `count` bits, at most 16, as a number. */
   take(count: number): number {
     if (count === 0) return 0
     if (this.#count < count) this.#fill()

@@ -40,7 +40,7 @@ export interface WindowOptions {
 /** A machine whose store was silent for so long uses its own part of the rate. The others leave this part to a machine that
  * was silent for 2.5 s. A beat may have come 1.5 s after the last answer, places be used 0.5 s later, and count for 1 s. */
 const SILENT_MS = 6000
-/** How long after its last request without the store a machine says that it was alone. Its reports have arrived by then. */
+/** For how long after its last request without the store a machine goes on saying that it was alone. Its reports have arrived by then. */
 const ALONE_MS = 1500
 /** How long a place waits for a request before it is given back. */
 const UNUSED_MS = 250

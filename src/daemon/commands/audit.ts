@@ -114,7 +114,8 @@ export interface AuditResult {
   stopped: HostFailure[]
 }
 
-/** Compares the host's listings with the records. `repair`: sends what is gone again, and deletes recorded second copies. */
+/** Compares the host's listings with the records. `repair`: uploads again what is gone
+ * from the host, and deletes recorded second copies. */
 export async function audit(
   config: Pick<Config, 'host' | 'deletions'>,
   { context, pass: makePass }: Pick<Engine, 'context' | 'pass'>,

@@ -41,13 +41,5 @@ function notWritten(folder: string, { code, message }: NodeJS.ErrnoException): N
 }
 
 function isBackup(file: string): boolean {
-  const mirrors = orNull(() => {
-    const db = openDatabaseToRead(file)
-    try {
-      return db.prepare('SELECT count(*) FROM mirrors').get()
-    } finally {
-      db.close()
-    }
-  })
-  return mirrors !== null
+  return orNull(() => closeRead(openDatabaseToRead(file), file)) !== null
 }

@@ -73,7 +73,7 @@ export function imagesToDecide(config: Config, synced: Synced, path: string): nu
   return imagesOf(synced, listToDecide(config, synced, path, systemClock.wall()))
 }
 
-/** A name of a set of images, by their ids in the records. */
+/** A name for these images, by which a command is refused when others wait than the person has seen. */
 export function setOfImages(images: readonly number[]): string {
   return hash('sha256', images.toSorted((one, other) => one - other).join())
 }

@@ -128,7 +128,8 @@ async function wantedThen(
   return { place, mirrors: request.mirrors, rows, ids: rows.map(({ id }) => id), moment }
 }
 
-/** Throws NotPossible where a link leads out of the mirror in which the path lies. Otherwise the folder would get all mirrors. */
+/** Throws NotPossible where a link leads out of the mirror in which the path lies. Otherwise the folder would
+ * count as one outside of all mirrors, and get the pictures of all. */
 function refuseLinkOut({ mirrors }: Config, path: string): void {
   for (let at = path; at !== dirname(at); at = dirname(at)) {
     const named = join(realPathOf(dirname(at)), basename(at))

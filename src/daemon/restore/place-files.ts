@@ -91,7 +91,7 @@ export class PlaceFiles {
       for await (const chunk of chunksOf(handle)) sum.update(chunk)
       const hash = sum.digest()
       if (!bytesOf(known).some(bytes => bytes.hash.equals(hash))) return this.#another()
-      // The bytes are the picture's. Others than the owner can't set the time, and nobody on a disk mounted read-only.
+      // The bytes are the picture's. Only the owner can set the time, and nobody on a disk mounted read-only.
       if (mtime !== null)
         await setTime(handle, mtime).catch((error: NodeJS.ErrnoException) => {
           if (!FORBIDDEN.has(error.code ?? '') && error.code !== 'EROFS') throw error

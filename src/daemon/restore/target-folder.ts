@@ -20,7 +20,7 @@ export interface TargetRequest {
   mirrors: readonly string[] | 'all that the host lists'
   at?: string
   deleted?: boolean
-  /** Where the folder lies in a mirror, and so may hold files. `was`: in the records. A missing folder is made. */
+  /** Where the folder lies in a mirror, and so may hold files. `was`: what the records say lay there; null: nothing. A missing folder is made. */
   place?: { mirror: string; was: 'folder' | 'picture' | null } | null
 }
 

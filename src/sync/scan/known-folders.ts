@@ -45,7 +45,7 @@ export class KnownFolders {
     return rules
   }
 
-  /** The names directly in a folder that are known folders, or have absent ones below them. */
+  /** The names of folders directly in this one that are known, or are missing with known ones below them. */
   namesIn(path: string): string[] {
     return [...(this.#namesIn.get(path) ?? [])]
   }

@@ -114,7 +114,7 @@ export interface Parcel extends ReadPicture {
  * an image may have, and does not ask the host. */
 export type Only = 'adopt' | 'compare'
 
-/** A failed upload. `retryAt`: null until the file changes. `refusal`: an answer that may be the same for every picture. */
+/** A failed upload. `retryAt`: null: not before the file changes. `refusal`: an answer that may be the same for every picture. */
 interface FailedUpload {
   kind: 'failed'
   code: string
@@ -125,7 +125,7 @@ interface FailedUpload {
   mime?: string
 }
 
-/** The file is being written or is missing. The next pass tries again, at the latest after `retryInMs`. */
+/** The picture is not sent now, for this reason. The next pass tries again, at the latest after `retryInMs`. */
 export interface Waits {
   kind: 'waits'
   message: Reason
