@@ -24,8 +24,7 @@ export async function findSvgRoot(source: ByteSource, head: Uint8Array): Promise
     read: (offset, length) => source.read(offset, length),
   }
   const plain = oneByteText(limited, head)
-  const options = plain === limited ? { head, block: SEARCHED } : { block: SEARCHED / 2 }
-  const text = new Text(new ByteReader(plain, options))
+  const text = new Text(new ByteReader(plain, plain === limited ? { head } : { block: 32 * 1024 }))
   const root = await rootOf(text)
   return root && sizeOf(await text.read(root.from, root.to - root.from))
 }

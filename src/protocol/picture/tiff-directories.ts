@@ -15,7 +15,7 @@ const WHOLE = new Set([1, 3, 4, 8, 9, 13])
 const BYTES_OF_TYPE = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4]
 
 /** So many entries and numbers are read in all, because a file may be crafted to take long. */
-const MOST_READ = 300_000
+const MOST_READ = 150_000
 
 /** An entry of a directory: `count` values of `bytes` bytes (0: of an unknown type), from the offset `at` on. */
 interface Entry {
