@@ -111,7 +111,7 @@ it('tells a picture that is gone here too as lost, and not as repaired', async (
   expect(out).toMatch(/Photos\/moved\.png .*its file is uploaded again/)
   expect(out).toContain('0 findings left, 2 repaired, 1 picture lost\n')
   const told = await stage.json('why', 'red.png')
-  expect(told.reason).toBe('gone from the disk, when its image was not on the host any more')
+  expect(told.reason).toBe('gone from the disk, and its image from the host before')
   expect(told.history.map(({ event }: { event: string }) => event)).toEqual(['uploaded', 'lost', 'gone'])
 })
 
