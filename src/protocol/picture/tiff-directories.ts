@@ -15,7 +15,7 @@ const WHOLE = new Set([1, 3, 4, 8, 9, 13])
 const BYTES_OF_TYPE = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4]
 
 /** So many entries and numbers are read in all, because a file may be crafted to take long. */
-const MOST_READ = 150_000
+const MOST_READ = 300_000
 
 /** An entry of a directory: `count` values of `bytes` bytes (0: of an unknown type), from the offset `at` on. */
 interface Entry {
@@ -98,12 +98,15 @@ export class Tiff {
     return found
   }
 
-  /** The whole numbers of an entry, up to the file's end. */
-  async *numbersOf(entry: Entry | undefined, reader = this.reader): AsyncGenerator<number, undefined> {
+  /** The whole numbers of an entry, up to the file's end. They are taken from one block after the other, whatever else is read. */
+  async *numbersOf(entry: Entry | undefined): AsyncGenerator<number, undefined> {
+    let [block, at]: [Buffer | null, number] = [null, 0]
     for (let index = 0; entry?.isWhole && index < entry.count && this.#left-- > 0; index++) {
-      const bytes = await reader.bytes(entry.at + index * entry.bytes, entry.bytes)
-      if (bytes === null) return
-      yield this.uint(bytes, 0, entry.bytes)
+      at += entry.bytes
+      if (block === null || at + entry.bytes > block.byteLength)
+        [block, at] = [await this.reader.bytes(entry.at + index * entry.bytes, entry.bytes), 0]
+      if (block === null) return
+      yield this.uint(block, at, entry.bytes)
     }
   }
 

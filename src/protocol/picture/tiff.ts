@@ -1,4 +1,4 @@
-import { ByteReader, PAGE } from '../byte-reader.ts'
+import { type ByteReader, PAGE } from '../byte-reader.ts'
 import { flawed, type Part, type Walk } from './part.ts'
 import { type Directory, HEADER, POINTER, Tiff } from './tiff-directories.ts'
 import { endOfZeros, ROOM, Zeros } from './zeros.ts'
@@ -85,15 +85,13 @@ class Pixels {
   }
 
   async *of({ entries }: Directory, numbers: Map<number, number>): AsyncGenerator<Part, void> {
-    const { source } = this.#tiff.reader
     const isPlain = (numbers.get(COMPRESSION) ?? 1) === 1
     for (const { kind, offsets, lengths } of PIECES) {
       const index = entries.get(offsets)
       if (!index || (kind === 'JPEG' && !entries.has(lengths))) continue
-      // Offsets and lengths are read alternately, so each have a reader of their own.
-      const sizes = this.#tiff.numbersOf(entries.get(lengths), new ByteReader(source))
+      const sizes = this.#tiff.numbersOf(entries.get(lengths))
       let [piece, written] = [0, 0]
-      for await (const from of this.#tiff.numbersOf(index, new ByteReader(source))) {
+      for await (const from of this.#tiff.numbersOf(index)) {
         const stated = (await sizes.next()).value || 0
         const needed = isPlain && kind === 'strip' ? lengthOfStrip(numbers, piece) : null
         piece++
