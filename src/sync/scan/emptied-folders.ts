@@ -18,9 +18,10 @@ interface LackingLook {
   changes: FileChange[]
   /** The files of the lost pictures that may be on the host. */
   lost: FileRow[]
-  /** Set where another folder lies in the place of the recorded one. `lost` then includes pictures of the folders below.
-   * `isLike`: the other folder shows a picture just as it is recorded. `below`: the recorded folders in it. */
-  other: { isLike: boolean; below: readonly FolderRow[] } | null
+  /** Another folder lies in the place of the recorded one. `lost` then includes the pictures of all folders below. */
+  isOther: boolean
+  /** The other folder, or one below it, shows a picture just as it is recorded. */
+  isCopy: boolean
 }
 
 /** Folders that have lost all their many pictures at once, and folders that lie in the place of a recorded one, lack pictures and
@@ -40,8 +41,8 @@ export class EmptiedFolders {
 
   /** Keeps what was seen in a folder until everything was scanned. False: the folder lost too little to be in doubt. */
   defer(seen: LackingLook): boolean {
-    const { folder, lost, other } = seen
-    const lacks = other ? lost.length > 0 : isEmptied(seen)
+    const { folder, lost, isOther } = seen
+    const lacks = isOther ? lost.length > 0 : isEmptied(seen)
     if (lacks) this.#waiting.set(folder.path, seen)
     else this.#waiting.delete(folder.path)
     return lacks
@@ -70,16 +71,19 @@ export class EmptiedFolders {
     const lacking = new Set(
       waiting.flatMap(({ folder, lost }) => [folder.id, ...lost.map(file => file.folder)]),
     )
-    const isElsewhere = foundElsewhere(this.#synced, taken, lacking, found)
-    const isCopy = ({ other }: LackingLook) => {
-      const seen = new Map(waiting.map(each => [each.folder.id, each]))
-      const isLike = ({ id }: FolderRow) => seen.get(id)?.other?.isLike ?? this.#holdsKnown(id)
-      return other !== null && (other.isLike || other.below.some(isLike))
+    const find = foundElsewhere(this.#synced, taken, lacking, found)
+    // A lost picture is asked about for its folder, and for each other folder above.
+    const answers = new Map<string, boolean>()
+    const isElsewhere = (file: FileRow) => {
+      const key = textOf(file)
+      const answer = answers.get(key) ?? find(file)
+      answers.set(key, answer)
+      return answer
     }
     return waiting.map(seen => {
-      const { lost, folder } = seen
+      const { lost, folder, isCopy } = seen
       const missing = lost.filter(file => !isElsewhere(file)).length
-      if (missing < (isCopy(seen) ? 1 : isEmptied(seen) ? MANY : Number.POSITIVE_INFINITY))
+      if (missing < (isCopy ? 1 : isEmptied(seen) ? MANY : Number.POSITIVE_INFINITY))
         return { ...seen, doubt: null }
       const at = fullPath(root, folder.path)
       const doubt: Doubt = isEmptied(seen)
@@ -90,16 +94,6 @@ export class EmptiedFolders {
           }
         : { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
       return { ...seen, doubt }
-    })
-  }
-
-  /** Whether a folder holds a picture as it was sent. Size and time say so until its bytes are compared. */
-  #holdsKnown(folder: number): boolean {
-    const { files, images } = this.#synced
-    return files.ofFolder(folder).some(({ state, image, size, mtime }) => {
-      if (state !== 'pending') return state === 'synced' || state === 'linked'
-      const sent = image === null ? undefined : images.byId(image)
-      return sent?.size === size && sent.mtime === mtime
     })
   }
 }

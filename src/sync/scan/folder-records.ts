@@ -2,16 +2,16 @@ import type { FolderLook } from '../../local/look.ts'
 import { addFiles } from '../../records/file-states.ts'
 import { changed, type FileChange, isOfKnown, keepingImage } from '../../records/pictures.ts'
 import type { Tx } from '../../synced/synced.ts'
-import type { FileRow } from '../../synced/tables/files.ts'
+import type { FileAtPath, FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import type { MirrorPolicy, Pass } from '../pass-request.ts'
 import { type MissingReason, type PlanPolicy, planFolder, planMissingFolder } from '../plan.ts'
-import { pathOf } from '../tree-path.ts'
+import { fullPath, pathOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
-import { isHeld } from './trust.ts'
+import { isAsKnown, isHeld, whetherThere } from './trust.ts'
 
 /** What a scan works with. The host is left out, because a scan does not ask it. */
 export type ScanContext = Pick<
@@ -43,22 +43,27 @@ export class FolderRecords {
     return planFolder(folder.id, this.#context.synced.files.ofFolder(folder.id), look, this.#policy)
   }
 
-  /** The pictures that a folder has lost and that may be on the host. `missing`: folders that it does not list any more. */
-  lostFrom(folder: FolderRow, changes: readonly FileChange[], missing: readonly FolderRow[]): FileRow[] {
-    const { synced } = this.#context
+  /** The pictures that a folder, and the folders `below`, have lost and that may be on the host. */
+  lostFrom(folder: FolderRow, changes: readonly FileChange[], below: readonly FolderRow[]): FileRow[] {
+    const { synced, disk } = this.#context
     const gone = new Set(changes.flatMap(({ kind, file }) => (kind === 'gone' ? file.name : [])))
     const own = synced.files.ofFolder(folder.id).filter(({ name }) => gone.has(name))
-    const below = missing.flatMap(({ id }) => synced.files.ofFolder(id))
-    return [...own, ...below].filter(file => isHeld(synced, file))
+    const isGone = (at: FileAtPath) => whetherThere(disk, fullPath(this.#mirror.folder, at.path)) === 'no'
+    return [...own, ...this.#filesOf(below).filter(isGone)].filter(file => isHeld(synced, file))
   }
 
-  /** Whether a look shows a picture just as it is recorded. */
-  showsRecorded(folder: FolderRow, { files }: FolderLook): boolean {
+  /** Whether a look, or the disk in the folders `below`, shows a picture just as it is recorded. */
+  showsRecorded(folder: FolderRow, { files }: FolderLook, below: readonly FolderRow[]): boolean {
     const recorded = new Map(this.#context.synced.files.ofFolder(folder.id).map(file => [file.name, file]))
-    return files.some(({ name, size, mtime }) => {
+    const isShown = files.some(({ name, size, mtime }) => {
       const known = recorded.get(name)
       return known?.size === size && known.mtime === mtime
     })
+    const { disk } = this.#context
+    return (
+      isShown ||
+      this.#filesOf(below).some(file => this.#isAsSent(file) && isAsKnown(disk, this.#mirror.folder, file))
+    )
   }
 
   /** Records a look that is believed. Leaves out what it changes for files under way. */
@@ -109,6 +114,20 @@ export class FolderRecords {
     folders.setUnknown({ id: folder.id, unknown: why })
     Object.assign(folder, folders.byId(folder.id))
     failures.put({ folder: folder.id, name: '', source: 'look', code, message: why, next_attempt_at: null })
+  }
+
+  #filesOf(folders: readonly FolderRow[]): FileAtPath[] {
+    const { files } = this.#context.synced
+    return folders.flatMap(({ id, path }) =>
+      files.ofFolder(id).map(file => ({ ...file, path: pathOf(path, file.name) })),
+    )
+  }
+
+  /** Whether a file is recorded as it was sent. Size and time say so until its bytes are compared. */
+  #isAsSent({ state, image, size, mtime }: FileRow): boolean {
+    if (state !== 'pending') return state === 'synced' || state === 'linked'
+    const sent = image === null ? undefined : this.#context.synced.images.byId(image)
+    return sent?.size === size && sent.mtime === mtime
   }
 
   #leavesOut(file: FileRow, { id, path: folder }: FolderRow): boolean {

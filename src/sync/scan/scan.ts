@@ -43,8 +43,8 @@ type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
  * looks as recorded (its digest is the same), nothing more is done. Every other look has one of four outcomes:
  * - The folder can't be read, its ignore file can't be relied on, or its disk is not mounted: the folder is in doubt. All
  *   records of the folder, and of what is below it, stay as they are.
- * - The folder has lost all its many pictures, or another folder is in its place and lacks pictures: the folder waits until
- *   all mirrors were scanned (EmptiedFolders).
+ * - The folder has lost all its many pictures, or another folder is in its place and pictures in it or below are gone: the
+ *   folder waits until all mirrors were scanned (EmptiedFolders).
  * - An ignore file above the folder has changed since the batch began: the folder is looked at again, under the new rules.
  * - In all other cases the look is believed: files are compared (plan.ts), new folders are looked at, and folders that the
  *   folder no longer lists are missing.
@@ -67,6 +67,8 @@ export class MirrorScan {
   readonly #mounts: MountDoubts
   readonly #queue = new ScanQueue(batch => this.#lookAndRecord(batch))
   readonly #tries = new Map<string, number>()
+  /** The folders that a person trusted before this scan. What folders below them lack was named then. */
+  readonly #accepted = new Set<string>()
   #complete = true
   #rootProblem: Reason | null = null
 
@@ -183,22 +185,15 @@ export class MirrorScan {
       return
     }
     const changes = this.#records.changes(folder, look)
-    const missing = isAnotherFolder(folder, look) ? this.#missingFrom(path, look) : null
-    const lost = trusted ? [] : this.#records.lostFrom(folder, changes, missing ?? [])
-    const below = missing && this.#known.from(path).filter(row => row !== folder && !missing.includes(row))
-    const other = below && { below, isLike: this.#records.showsRecorded(folder, look) }
-    if (this.#emptied.defer({ folder, digest, look, changes, lost, other })) this.#queueNew(tx, path, look)
+    const below = isAnotherFolder(folder, look) ? this.#known.from(path).filter(row => row !== folder) : null
+    if (folder.accept === 1) this.#accepted.add(path)
+    const isAccepted = trusted || [...foldersAbove(path)].some(above => this.#accepted.has(above))
+    const lost = isAccepted ? [] : this.#records.lostFrom(folder, changes, below ?? [])
+    const isOther = below !== null
+    const isCopy = isOther && lost.length > 0 && this.#records.showsRecorded(folder, look, below)
+    const waits = this.#emptied.defer({ folder, digest, look, changes, lost, isOther, isCopy })
+    if (waits) this.#queueNew(tx, path, look)
     else this.#believe(tx, folder, { digest, look, changes }, trusted)
-  }
-
-  /** The known folders in a folder, and below them, that the folder does not list any more. */
-  #missingFrom(path: string, look: FolderLook): FolderRow[] {
-    const listed = new Set(look.folders)
-    const reasonOf = missingReasonIn(look)
-    return this.#known
-      .namesIn(path)
-      .filter(name => !listed.has(name) && reasonOf(name) === 'gone')
-      .flatMap(name => this.#known.from(pathOf(path, name)))
   }
 
   /** Why a folder is in doubt because of its mount or its ignore file, or null. `trusted`: a person trusts it as it is. */

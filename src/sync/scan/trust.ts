@@ -151,7 +151,8 @@ function mostAreThere(disk: Disk, root: string, known: readonly FileAtPath[]): b
   return known.filter(file => isAsKnown(disk, root, file)).length * 2 > known.length
 }
 
-function isAsKnown(disk: Disk, root: string, { path, size, mtime }: FileAtPath): boolean {
+/** Whether a file is at its path with the size and time that are recorded. */
+export function isAsKnown(disk: Disk, root: string, { path, size, mtime }: FileAtPath): boolean {
   try {
     const stat = disk.lstat(`${root}/${path}`)
     return stat.kind === 'file' && stat.size === size && stat.mtime === mtime

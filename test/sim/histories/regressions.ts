@@ -117,4 +117,6 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   2000502276: 'the judge wanted an image kept for a picture that a person had given up just before',
   2000600409:
     'the judge wanted a picture sent whose name has the type that the host refuses, though all seem to be refused',
+  2000700083:
+    'a folder that an older copy lacked was made anew with a new picture, so that the doubt of the copy ended and its images went',
 }

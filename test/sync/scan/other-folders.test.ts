@@ -162,6 +162,43 @@ describe('another folder in the place of a known one', () => {
     expect(summary(workshop)).toMatchObject({ synced: 2, pending_deletions: 0 })
   })
 
+  it.each(['before', 'after'])(
+    'is in doubt when a folder that it lacks is made anew %s it was looked at',
+    async when => {
+      const workshop = await openWith({ 'trip/a.png': png(3, 2).bytes })
+      const { pictures } = workshop
+      const trip = join(pictures, 'trip')
+      copyTo(trip, `${pictures}-copy`)
+      workshop.write('trip/day/b.png', png(3, 3).bytes)
+      await workshop.pass()
+      swap(trip, `${pictures}-copy`)
+      if (when === 'after') expect(await guarded(workshop)).toEqual(OTHER)
+      workshop.write('trip/day/c.png', png(3, 4).bytes)
+      expect(await guarded(workshop)).toEqual(OTHER)
+      renameSync(join(`${pictures}-copy-before`, 'day/b.png'), join(trip, 'day/b.png'))
+      for (const _ of [1, 2]) await workshop.pass()
+      expect(mirror(workshop).guard).toBeNull()
+      expect(summary(workshop)).toMatchObject({ files: 3, synced: 3, pending_deletions: 0 })
+      expect(deleted(workshop)).toBe(0)
+    },
+  )
+
+  it('is trusted with the folders below that lack pictures too', async () => {
+    const workshop = await openWith({ 'trip/a.png': png(3, 2).bytes, 'trip/day/b.png': png(3, 3).bytes })
+    const { pictures } = workshop
+    const trip = join(pictures, 'trip')
+    copyTo(trip, `${pictures}-copy`)
+    for (const [n, path] of ['trip/new.png', 'trip/day/new.png'].entries())
+      workshop.write(path, png(4, 4 + n).bytes)
+    await workshop.pass()
+    swap(trip, `${pictures}-copy`)
+    expect(await guarded(workshop)).toEqual(OTHER)
+    await trust(workshop, 'trip')
+    await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(deleted(workshop)).toBe(2)
+  })
+
   it.each(['', 'trip'])(
     'in the place of "%s" is in doubt when all it lacks has an upload in doubt',
     async path => {
