@@ -14,7 +14,6 @@ import {
   hostRefusesKey,
   inWords,
   machineInWords,
-  quotaRemedy,
 } from '../words/reasons.ts'
 import {
   alteredInWords,
@@ -314,18 +313,13 @@ function machinesInWords({ machines }: Pick<Status, 'machines'>): string[] {
 
 /** The lines of `status` about the day's quota, and about the pictures that wait for it. `pace`: pictures a second at this
  * moment. */
-export function quotaInWords(
-  { quota, backlog, blocks }: Pick<Status, 'quota' | 'backlog' | 'blocks'>,
-  pace = 0,
-): string[] {
+export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog'>, pace = 0): string[] {
   const { plan, limit, used, exhausted } = quota
   const isKept = quota.only_reserve_left && backlog.pictures > 0
   const kept = isKept ? `, ${inWords(because('rest_is_reserve'))}` : ''
   const ofToday = `${inDigits(used)} of ${inDigits(limit)}`
   const used_up = exhausted ? paint('yellow', `, ${usedUp(quota)}`) : kept
   const lines = [labelled('quota', `${ofToday} today (${plan})${used_up}`)]
-  const remedy = exhausted ? quotaRemedy(blocks) : null
-  if (remedy) lines.push(`        uploads go on ${inWords(remedy)}`)
   const takes = whatBacklogTakes({ quota, backlog }, pace)
   if (takes) lines.push(`backlog ${inWords(takes)}`)
   return lines

@@ -62,7 +62,7 @@ const KEY_FILES = {
 
 /** The source of a key as people know it. A systemd credential has a file that only systemd makes. */
 function namedBy({ file, kind }: KeyFile): string {
-  return kind === 'credential' ? KEY_FILES[kind] : `${KEY_FILES[kind]} (${file})`
+  return kind === 'credential' ? `the ${KEY_FILES[kind]}` : `${KEY_FILES[kind]} (${file})`
 }
 
 export function keyFileOf(

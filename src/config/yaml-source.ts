@@ -57,7 +57,10 @@ function readDocument(text: string): YamlSource {
   const faults = [
     ...errors.map(error => ({ ...positionOf(error.pos[0]), message: wordingOf(error) })),
     ...aliases.map(offset => ({ ...positionOf(offset), message: LOOSE_ALIAS })),
-    ...again.map(offset => ({ ...positionOf(offset), message: 'a key that is written a second time' })),
+    ...again.map(({ key, first, second }) => ({
+      ...positionOf(second),
+      message: `the key ${visible(key)} a second time; the first is in line ${positionOf(first).line}`,
+    })),
   ]
   const clear = aliases.length + errors.length + again.length === 0
   const pairsOf = keptPairs()
@@ -109,15 +112,24 @@ function looseAliases(document: Document.Parsed): number[] {
   return loose
 }
 
-function repeatedKeys(document: Document.Parsed): number[] {
-  const again: number[] = []
+interface RepeatedKey {
+  key: string
+  /** Offsets. */
+  first: number
+  second: number
+}
+
+function repeatedKeys(document: Document.Parsed): RepeatedKey[] {
+  const again: RepeatedKey[] = []
   visit(document, {
     Map(_, { items }) {
-      const seen = new Set<unknown>()
+      const seen = new Map<unknown, number>()
       for (const { key } of items) {
         if (!isScalar(key)) continue
-        if (seen.has(key.value)) again.push(key.range![0])
-        seen.add(key.value)
+        const [second] = key.range!
+        const first = seen.get(key.value)
+        if (first === undefined) seen.set(key.value, second)
+        else again.push({ key: String(key.value), first, second })
       }
     },
   })

@@ -11,7 +11,7 @@ export interface ToDecide {
   images: number[]
   /** How many of `images` wait for a person. The others are deleted by themselves. */
   held: number
-  /** How many of `images` are of pictures that are gone. The others are older versions, or hidden by a rule. */
+  /** How many of `images` are of pictures that are gone. The others are replaced versions, or hidden by a rule. */
   gone: number
   since: Millis
   /** When the last of those that wait for no person is deleted: ISO 8601. Null: nobody knows, or all are held. */

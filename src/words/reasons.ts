@@ -65,7 +65,7 @@ const PASSING = ['ignore_file_vanished', 'scan_ended', 'root_moved'] as const sa
 /** The names of the images that a person decides about. `first`: of a folder that is gone, the first image that waits. */
 const IMAGES = {
   image: 'the image',
-  older: 'the image of the older version',
+  older: 'the image of the replaced version',
   first: 'the first of the waiting images',
   each: 'each',
 }
@@ -107,6 +107,8 @@ const KINDS = {
   pictures: (n: number) => count(n, 'picture'),
   number: inDigits,
   span: spanInWords,
+  /** What is left of a span that passes only while albumd runs. Null: it runs, and the end of the span follows the text. */
+  runs: (ms: number | null) => (ms === null ? '' : `, when albumd has run for about ${spanInWords(ms)} more`),
   shell: shellWord,
   /** What ends the doubt about a folder whose pictures do not come back, and what that costs. */
   trust: (folder: string) =>

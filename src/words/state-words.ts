@@ -67,9 +67,8 @@ export const STATE_WORDS = {
 
   // What happens next with an image that is in escrow.
   goes_next: '{of:image} is deleted, once everything was scanned again',
-  grace_runs: '{of:image} is deleted once the grace has ended, when albumd has run for about {ms:span} more',
-  host_refused:
-    'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {ms:span} more',
+  grace_runs: '{of:image} is deleted once the grace has ended{ms:runs}',
+  host_refused: 'the host refused to delete {of:image} ({why:said}); next try{ms:runs}',
   image_held: '{of:image} is held, because {held:held}',
   many_go: 'many were to be deleted together',
   many_wait: '{of:image} waits longer, because {why:said}',

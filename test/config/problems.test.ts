@@ -146,7 +146,7 @@ const cases: [name: string, text: string, lines: string[]][] = [
   [
     'a key that stands twice, of which nobody knows which one is meant',
     `${SHORTEST}quota: {}\nquota: {probe_every: soon}\n`,
-    ['albumd.yaml:7:1: a key that is written a second time'],
+    ['albumd.yaml:7:1: the key quota a second time; the first is in line 6'],
   ],
   [
     'patterns that YAML takes for something else',

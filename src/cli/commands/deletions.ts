@@ -124,14 +124,14 @@ function reportFolders(deletions: readonly PendingDeletion[], oneMirror: boolean
 
 /** What goes with the image: with a spare one nothing, because the same picture lies elsewhere. */
 function nounOf({ reason, moved_to }: PendingDeletion): string {
-  if (reason === 'superseded') return 'older version'
+  if (reason === 'superseded') return 'replaced version'
   return moved_to === null ? 'image' : 'spare image'
 }
 
 /** The steps of one image, worded for several: without its name, and without the place where its picture lies now. */
 function ofSeveral({ next, moved_to }: PendingDeletion): ShownStep[] {
   return next.map(step => {
-    const each = step.what.replace(/^the image( of the older version)? /, 'each ')
+    const each = step.what.replace(/^the image( of the replaced version)? /, 'each ')
     return { ...step, as_of: null, what: moved_to === null ? each : each.replace(moved_to, 'its new place') }
   })
 }

@@ -82,7 +82,12 @@ async function runDaemon(
   let log = logOf(config)
   onLog(log)
   const { listen } = config.status_page
-  const page = listen ? `${listen.host}:${listen.port}` : 'off'
+  const shown = (at: typeof listen) => (at ? `${at.host}:${at.port}` : 'off')
+  const picgo = config.picgo_server
+  const listeners = {
+    page: shown(listen),
+    picgo_server: shown(picgo.folder === undefined ? null : picgo.listen),
+  }
   interrupts.stop.addEventListener('abort', () => logEvent(log, { event: 'stopping' }))
   bus.on('news', emitted => logEvent(log, emitted))
   bus.on('daemon', event => logEvent(log, event))
@@ -106,7 +111,7 @@ async function runDaemon(
   }
   const manager = openServiceManager(process.env, systemClock, bus.say)
   const onStarted = () =>
-    logEvent(log, { event: 'started', version, pid: process.pid, config: resolve(file), page })
+    logEvent(log, { event: 'started', version, pid: process.pid, config: resolve(file), ...listeners })
   await supervise(config, access, bus, interrupts, { renewable, manager, display, onStarted })
   logEvent(log, { event: 'stopped' })
 }

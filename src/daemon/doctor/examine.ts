@@ -26,7 +26,7 @@ import { askingOnce, checkAccount, checkEndpoints, judgeDaemon } from './endpoin
 import { type Check, type Finding, fail, pass, warn } from './finding.ts'
 import { checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
 import { checkReach } from './host.ts'
-import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
+import { checkDatabase, checkDiskSpace, checkIntake, checkStateFolder } from './state.ts'
 
 interface PageTold extends DaemonTold {
   page: { why: string | null }
@@ -58,6 +58,7 @@ export async function* examine(
   yield* checkStateFolder(config)
   yield database
   yield checkDiskSpace(config)
+  yield* checkIntake(config)
   if (isRunning === null)
     yield warn(
       'daemon',

@@ -6,6 +6,7 @@ export type Check =
   | 'state'
   | 'database'
   | 'disk_space'
+  | 'picgo_server'
   | 'daemon'
   | 'page'
   | 'quota'

@@ -101,6 +101,19 @@ export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Findin
   return free < LITTLE_ROOM ? warn('disk_space', said, remedy) : pass('disk_space', said)
 }
 
+/** Whether the folder for pictures from editors can be written. It is made with the first picture. */
+export function* checkIntake({ picgo_server: { folder } }: Pick<Config, 'picgo_server'>): Generator<Finding> {
+  if (folder === undefined) return
+  const at = nearest(folder)
+  if (mayWrite(at)) yield pass('picgo_server', `this user can put pictures into ${folder}`)
+  else
+    yield fail(
+      'picgo_server',
+      `this user can't put pictures into ${folder}`,
+      `Let the user that runs albumd write in ${at}`,
+    )
+}
+
 function nearest(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
 }

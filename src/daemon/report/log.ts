@@ -94,7 +94,7 @@ function journal(write: (line: string) => void): DestinationStream {
 
 export type ProcessEvent =
   /** `config`: the config's file. `page`: where the status page is to listen, or "off". */
-  | { event: 'started'; version: string; pid: number; config: string; page: string }
+  | { event: 'started'; version: string; pid: number; config: string; page: string; picgo_server: string }
   | { event: 'warning' | 'stopping' | 'stopped' }
   | { event: 'failed'; code: string; message: string }
 

@@ -171,12 +171,13 @@ function ownWait(context: WaitContext, entry: EscrowRow, of: ImageName): Wait {
   const { synced, running, now } = context
   const { state, due_at, postponed, why, why_at } = entry
   if (state === 'held' || state === 'unproved') return wait(because('image_held', { of, held: state }))
-  const ms = due_at - runningTime(synced, context)
+  const left = due_at - runningTime(synced, context)
+  const ms = running ? null : left
   const until = running ? timeOf(context, due_at) : null
   if (entry.many_until !== null && isInGrace(context, entry))
-    return wait(because('many_wait', { of, why }), ms > 0 ? until : entry.many_until)
-  if (ms > 0 && postponed === 0) return wait(because('grace_runs', { of, ms }), until)
-  if (ms > 0) return wait(because('host_refused', { of, ms, why }), until, why_at)
+    return wait(because('many_wait', { of, why }), left > 0 ? until : entry.many_until)
+  if (left > 0 && postponed === 0) return wait(because('grace_runs', { of, ms }), until)
+  if (left > 0) return wait(because('host_refused', { of, ms, why }), until, why_at)
   return why
     ? wait(because('image_stays', { of, why }), null, why_at)
     : wait(because('goes_next', { of }), running ? now : null)

@@ -24,12 +24,12 @@ export async function filesOf(incoming: IncomingMessage, take: Take): Promise<Aw
       taken.push(take(name, () => ({ name, bytes })).finally(() => stream.resume()))
     })
     await pipeline(incoming, form)
-    return await Promise.all(taken)
+    if (taken.length > 0) return await Promise.all(taken)
   } catch {
     broken.abort()
     await Promise.allSettled(taken)
-    throw new NotPossible('The body is no well-formed form of files')
   }
+  throw new NotPossible('The body is no well-formed form of files')
 }
 
 /** The name for a file of a form. Browsers send some files with their path, and what is in memory without an extension. */

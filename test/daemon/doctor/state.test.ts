@@ -11,12 +11,13 @@ import { tempFolder } from '../../temp-folder.ts'
 
 const CHECK = new URL('../../../src/daemon/doctor/state.ts', import.meta.url).href
 
-/** What the doctor says to the folder's own user. Runs as a user other than root, because root may write everywhere. */
-function findingsOn(folder: string): Finding[] {
+/** What a check says to the folder's own user. Runs as a user other than root, because root may write everywhere. */
+function findingsOn(folder: string, check = 'checkStateFolder({ state_dir: folder })'): Finding[] {
   const isRoot = process.getuid?.() === 0
   if (isRoot) chownSync(folder, NOBODY, NOBODY)
-  const script = `import { checkStateFolder } from '${CHECK}'
-    console.log(JSON.stringify([...checkStateFolder({ state_dir: process.argv[1] })]))`
+  const script = `import { checkIntake, checkStateFolder } from '${CHECK}'
+    const folder = process.argv[1]
+    console.log(JSON.stringify([...${check}]))`
   const args = ['--input-type=module', '-e', script, folder]
   const said = execFileSync(process.execPath, args, { cwd: '/', ...(isRoot && { uid: NOBODY, gid: NOBODY }) })
   return JSON.parse(said.toString())
@@ -33,6 +34,18 @@ it.runIf(process.getuid)(
     }
   },
 )
+
+it.runIf(process.getuid)('a folder for pictures from editors must be one that can be made or written', () => {
+  const folder = tempFolder()
+  onTestFinished(() => chmodSync(folder, 0o700))
+  const check = 'checkIntake({ picgo_server: { folder: folder + "/blog/2026" } })'
+  expect(findingsOn(folder, check)).toMatchObject([{ status: 'pass' }])
+  chmodSync(folder, 0o500)
+  expect(findingsOn(folder, check)).toMatchObject([
+    { status: 'fail', remedy: expect.stringContaining(folder) },
+  ])
+  expect(findingsOn(folder, 'checkIntake({ picgo_server: {} })')).toEqual([])
+})
 
 it('a file in the place of the state folder is no folder, for the doctor and for whoever wants the state', async () => {
   const file = join(tempFolder(), 'state')

@@ -63,7 +63,9 @@ describe('why, of a picture', () => {
       { command: `albumd deletions discard ${path}` },
     ]
     expect(waiting.next).toMatchObject([{ at: end, command: null }, ...decide])
-    expect(steps(waiting)).toContain('about 10 min more')
+    // The end of the grace is told once: as a time, or as a span where it passes only while albumd runs.
+    expect(steps(waiting)).not.toContain('10 min')
+    expect(steps(at.why('p.png', { now, running: false }))).toContain('about 10 min more')
     const blocked = (code: string, running: boolean) => {
       blockedBy(at, { endpoint: 'delete', code, message: said('no'), since: now, said_at: now })
       return at.why('p.png', { now, running }).next[1]!.at

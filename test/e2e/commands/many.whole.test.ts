@@ -51,7 +51,7 @@ describe('sync and many deletions', () => {
     expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 1 })
   })
 
-  it('lists older versions as such, says the same of all that wait, and of a copy where its twin lies', async () => {
+  it('lists replaced versions as such, says the same of all that wait, and of a copy where its twin lies', async () => {
     const stage = await setStage({ pictures: { ...pictures, 'copy.png': pictures['odd/1.png']! } })
     slip(stage)
     rmSync(join(stage.pictures, 'copy.png'))
@@ -62,7 +62,7 @@ describe('sync and many deletions', () => {
     await stage.sync()
     const listed = (await stage.here('deletions', 'list')).out
     expect(listed).toMatch(/^odd \(2 images\): /m)
-    expect(listed).toMatch(/^odd \(2 older versions\): /m)
+    expect(listed).toMatch(/^odd \(2 replaced versions\): /m)
     const { deletions } = await stage.json('deletions', 'list')
     expect(deletions).toHaveLength(6)
     const many = deletions.map(({ next }: { next: { what: string }[] }) =>
