@@ -100,7 +100,7 @@ describe('the API key', () => {
       [keyRemedy(named, env), `host.api_key_file (${file})`],
       [keyRemedy(named, null), `host.api_key_file (${file})`],
       [keyRemedy(config, env), '$ALBUMD_API_KEY'],
-      [keyRemedy(config, credential), 'systemd credential "api-key", then restart albumd'],
+      [keyRemedy(config, credential), 'the systemd credential "api-key", then restart albumd'],
       [keyRemedy(config, null), anywhere],
     ])
       expect(from).toBe(`check ${where}`)
