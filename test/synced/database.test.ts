@@ -6,8 +6,9 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Db, openDatabase, openDatabaseToRead } from '../../src/synced/database.ts'
-import { lockFolder, lockState, stateIsLocked } from '../../src/synced/lock.ts'
+import { lockFolder, lockState, stateIsLocked, whoMirrors } from '../../src/synced/lock.ts'
 import { groupCommits } from '../../src/synced/synced.ts'
+import { because } from '../../src/words/reasons.ts'
 import { asNobody } from '../nobody.ts'
 import { tempFile } from '../temp-folder.ts'
 import { memoryDb } from './open-tx.ts'
@@ -166,9 +167,13 @@ describe('locks', () => {
 
   it('keep a second one from a folder, whatever its state', () => {
     const root = { dev: 1, ino: process.pid, birthtime: 0 }
+    expect(whoMirrors('/pictures', root)).toBeNull()
     const lock = lockFolder('/pictures', root)
     expect(() => lockFolder('/pictures', root)).toThrow(expect.objectContaining({ code: 'LOCKED' }))
+    const taken = because('mirrored_by_another', { folder: '/pictures', pid: process.pid })
+    expect(whoMirrors('/pictures', root)).toEqual(taken)
     lock.release()
+    expect(whoMirrors('/pictures', root)).toBeNull()
     lockFolder('/pictures', root).release()
   })
 
