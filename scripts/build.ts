@@ -63,6 +63,10 @@ const SHARED = {
   minShareCount: 14,
 }
 
+/** What every command loads is one file, but for what `--version` alone loads. */
+const START = { name: 'start', test: /\/src\/cli\/(main|read-config)\./, priority: 1 }
+const VERSION = { name: 'package', test: /\/src\/daemon\/package\./, priority: 2 }
+
 /** V8 holds a file of ASCII alone in half the memory. */
 const ASCII: Plugin = {
   name: 'ASCII alone',
@@ -102,7 +106,7 @@ export async function build(): Promise<void> {
   await bundle.write({
     dir: 'dist/cli',
     format: 'cjs',
-    codeSplitting: { groups: [SHARED] },
+    codeSplitting: { groups: [VERSION, START, SHARED] },
     chunkFileNames: '[name]-[hash].js',
     // Node reads the whole of a file. The licences of packages stay.
     comments: { legal: true, annotation: false, jsdoc: false },

@@ -4,7 +4,7 @@ import { systemClock } from '../../protocol/clock.ts'
 import { count, printable, shellWord } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, locator, pathArgument, wholeMirrors } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
-import { FORMATS, listing, needsAddress } from '../terminal/listing-formats.ts'
+import { FORMATS, listing, needsAddress, UNKNOWN } from '../terminal/listing-formats.ts'
 import { SCHEMA, sayAside, writeOut } from '../terminal/output.ts'
 import { stateInWords } from './why.ts'
 
@@ -74,6 +74,3 @@ function* inObject(lines: Iterable<string>): Generator<string> {
   yield* lines
   yield '}\n'
 }
-
-export const UNKNOWN =
-  'delivery address is not known. "albumd adopt --verify" finds it out, after one upload of albumd\'s own'

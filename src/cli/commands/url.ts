@@ -5,9 +5,8 @@ import { because, inWords } from '../../words/reasons.ts'
 import { printable, shellWord } from '../../words/text.ts'
 import { configCommand, jsonOption, locator } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
-import { FORMATS, onePicture } from '../terminal/listing-formats.ts'
+import { FORMATS, onePicture, UNKNOWN } from '../terminal/listing-formats.ts'
 import { printJson, sayAside } from '../terminal/output.ts'
-import { UNKNOWN } from './ls.ts'
 
 export const urlCommand = configCommand(
   options =>

@@ -7,6 +7,9 @@ export const FORMATS = ['table', 'json', 'csv', 'markdown', 'html', 'url'] as co
 
 export type Format = (typeof FORMATS)[number]
 
+export const UNKNOWN =
+  'delivery address is not known. "albumd adopt --verify" finds it out, after one upload of albumd\'s own'
+
 export function needsAddress(format: Format): boolean {
   return format === 'markdown' || format === 'html' || format === 'url'
 }
