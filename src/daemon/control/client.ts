@@ -86,9 +86,11 @@ async function post(
   signal: AbortSignal,
 ): Promise<IncomingMessage | null> {
   try {
-    const headers = { 'content-type': 'application/json' }
+    // A daemon that sleeps is not there yet to hear that its asker has left. So it gets the command only once it answers.
+    const length = Buffer.byteLength(body)
+    const headers = { 'content-type': 'application/json', 'content-length': length, expect: '100-continue' }
     const asked = request({ socketPath: file, method: 'POST', path, headers, signal })
-    asked.end(body)
+    asked.once('continue', () => asked.end(body))
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]
     return answer
   } catch (error) {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -155,6 +155,24 @@ describe('the control socket', () => {
     await served.queue.carryOut()
     expect(await second).toEqual({ done: { decided: [] } })
     expect(begun).toBe(true)
+  })
+
+  it('has no command of a client that left while the daemon slept', async () => {
+    const { file } = await serve()
+    const heard: string[] = []
+    const sleeping = createServer(socket => socket.on('data', data => heard.push(String(data)))).listen(file)
+    onTestFinished(() => void sleeping.close())
+    await once(sleeping, 'listening')
+    const leaving = new AbortController()
+    const left = expect(
+      askDaemon(file, NO_CONFIG, 'pause', { forMs: null }, output, leaving.signal),
+    ).rejects.toMatchObject({ code: 'LEFT' })
+    const [socket] = (await once(sleeping, 'connection')) as [Socket]
+    await once(socket, 'data')
+    leaving.abort()
+    await left
+    await once(socket, 'close')
+    expect(heard.join('')).toMatch(/^POST \/commands\/pause [\s\S]*\r\n\r\n$/)
   })
 
   it('says that the daemon ended when the connection closes before an answer', async () => {
