@@ -47,7 +47,7 @@ async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /** Returns a function that puts a picture into the folder of a mirror, whole and never over another file, and returns where it
- * lies now. The same bytes stay where they are, under this name or a numbered one; another picture of the name gets a number.
+ * lies now. The same bytes stay where they are in the folder, under any name; another picture of the name gets a number.
  * The folder is made where it does not exist. Both throw NotPossible: for a folder in no mirror, for one whose mirror is missing
  * or in doubt, for bytes that are no picture, and for a picture that no scan would find. */
 export function openIntake(config: Config, synced: Synced, folder: string) {
@@ -67,12 +67,15 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
   try {
     makeFolder(root, 0o777)
   } catch (error) {
-    throw refused(error)
+    const { code } = error as NodeJS.ErrnoException
+    const isFile = code === 'EEXIST' || code === 'ENOTDIR'
+    throw isFile ? new NotPossible(`${folder} is a file. Name a folder`) : refused(error)
   }
   // The temporary files are hidden, so no scan takes them.
   const files = new PlaceFiles({ root, own: root, aside: null })
   const at = (name: string): MirrorLocation => ({ mirror, path: pathOf(path, name) })
-  const isTaken = (name: string) => lstatSync(join(root, name), { throwIfNoEntry: false }) !== undefined
+  const lookAtName = (name: string) => lstatSync(join(root, name), { throwIfNoEntry: false })
+  const isTaken = (name: string) => lookAtName(name) !== undefined
   return async ({ name, bytes }: Incoming): Promise<MirrorLocation> => {
     try {
       const begun = await files.begin()
@@ -85,9 +88,12 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
         if ((await readPicture(begun)) === null)
           throw new NotPossible('no picture of a format that the host takes')
         const wanted = { known: { size: begun.size, sha256: sum.digest() }, mtime: null }
-        for (const to of await readdir(root))
-          if (isNumbered(to, name) && (await files.there({ ...wanted, to }).catch(another)) !== null)
-            return at(to)
+        // Sizes come first, because a folder may hold many pictures.
+        const isAlike = async (to: string) =>
+          lookAtName(to)?.size === begun.size &&
+          lookAt(realDisk, at(to)).kind === 'picture' &&
+          (await files.there({ ...wanted, to }).catch(another)) !== null
+        for (const to of [numbered(name, 0), ...(await readdir(root))]) if (await isAlike(to)) return at(to)
         let n = 0
         for (let isPut = false; !isPut; ) {
           while (isTaken(numbered(name, n))) n++
@@ -119,12 +125,6 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
 
 function numbered(name: string, n: number): string {
   return safeName(name, n === 0 ? '' : `-${n}`)
-}
-
-function isNumbered(name: string, of: string): boolean {
-  return (
-    name === numbered(of, Number(/-([1-9]\d*)(?:\.[^.]*)?$/.exec(name)?.[1] ?? 0)) || name === numbered(of, 0)
-  )
 }
 
 /** Null where another file has the place, or one that can't be read. Throws every other error. */

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load-config.ts'
 import { openIntake } from '../../../src/daemon/intake/intake.ts'
@@ -51,4 +52,20 @@ it('keeps a name short enough for the disk', async () => {
   }
   for (let n = 0; n < 2; n++) await intake({ name, bytes: whole() })
   expect(readdirSync(folder)).toEqual([`${'a'.repeat(251)}.png`])
+})
+
+it('leaves the same bytes where they lie, under any name that a scan finds', async () => {
+  const { folder, intake } = setIntake()
+  const put = (name: string, of = bytes) => intake({ name, bytes: Readable.from([of]) })
+  writeFileSync(join(folder, '.hidden.png'), bytes)
+  const other = png(3, 2, 7).bytes
+  expect(other).toHaveLength(bytes.length)
+  writeFileSync(join(folder, 'alike.png'), other)
+  expect(await put('a.png')).toMatchObject({ path: 'a.png' })
+  expect(await put('b.png')).toMatchObject({ path: 'a.png' })
+  expect(await put('c.png', other)).toMatchObject({ path: 'alike.png' })
+  // Its own name comes first.
+  writeFileSync(join(folder, 'b.png'), bytes)
+  expect(await put('b.png')).toMatchObject({ path: 'b.png' })
+  expect(readdirSync(folder).sort()).toEqual(['.hidden.png', 'a.png', 'alike.png', 'b.png'])
 })
