@@ -13,7 +13,7 @@ const SHAPES: readonly Shape[] = [
   {
     commands: 'status',
     words:
-      'One object, `Status`, with what the running daemon does now beside it: `page` (the address of the status page) and ' +
+      'One object, `Status`, with what the running daemon does now beside it: `page` and `picgo_server` (their addresses) and ' +
       '`uploading` (each with `mirror`, `path`, `size` and the bytes that are `sent`) and `rate` (`bytes` and `pictures` a second; null: no daemon runs).',
     types: [
       ['src/daemon/report/status.ts', 'Status', 'AuditStatus'],

@@ -284,14 +284,16 @@ function keepingInWords(mirror: MirrorStatus): string {
 
 function pageInWords(now: PageNow | null, backlog: Pick<Status['backlog'], 'pictures'>): string[] {
   if (now === null) return []
-  const { page, uploading, rate } = now
+  const { page, picgo_server, uploading, rate } = now
   const where = page.url ?? page.why
+  const editors = picgo_server?.url ?? picgo_server?.why ?? null
   return [
     ...uploading.map(
       ({ path, sent, size }) => `sending ${printable(path)}: ${sizeInWords(sent)} of ${sizeInWords(size)}`,
     ),
     ...(rate.pictures > 0 || rate.bytes > 0 ? [rateInWords(rate, backlog)] : []),
     ...(where === null ? [] : [labelled('page', where)]),
+    ...(editors === null ? [] : [labelled('editors', editors)]),
   ]
 }
 

@@ -169,5 +169,5 @@ function misplacedIntake(config: unknown, around: Surroundings): Mistake[] {
   }
   const path = resolvePath(folder.path, around)
   if (path === null || holders(path, foldersOf(config, around)).length > 0) return []
-  return [{ path: INTAKE, message: 'lies in the folder of no mirror' }]
+  return [{ path: INTAKE, message: `${path} lies in the folder of no mirror` }]
 }

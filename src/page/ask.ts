@@ -10,6 +10,8 @@ import type { UnderWay, UploadRate } from './under-way.ts'
 
 export interface PageNow extends DaemonTold {
   page: PageUrl
+  /** Null: it was never on. */
+  picgo_server: PageUrl | null
   uploading: UnderWay[]
   rate: UploadRate
 }

@@ -8,10 +8,10 @@ interface Address {
   port: number
 }
 
-/** The page's address for a browser. `url` and `why` null: the config says "off". */
+/** Where it is served. `url` and `why` null: the config says "off". */
 export interface PageUrl {
   url: string | null
-  /** Why the page can't be served, for a person. */
+  /** Why it can't be served, for a person. */
   why: string | null
 }
 

@@ -130,6 +130,7 @@ export class StatusPage implements Display, Sources {
       mirrors: config().mirrors,
       problem: problem(),
       page: this.pageUrl!,
+      picgo_server: this.#picgo?.pageUrl ?? null,
       uploading: this.#underWay.pictures(),
       rate: this.#underWay.rate(),
     }

@@ -185,7 +185,7 @@ describe('status', () => {
       delivery: { jpeg: 'without metadata' },
     }
     const page = { url: 'http://127.0.0.1:8687/', why: null }
-    const now = { pid: 7, config: null, mirrors: [], problem: null, page, uploading: [] }
+    const now = { pid: 7, config: null, mirrors: [], problem: null, page, picgo_server: null, uploading: [] }
     const rate = { bytes: 0, pictures: 0 }
     const said = statusInWords({ ...STATUS, ...all }, CONFIG, 'albumd.yaml', { ...now, rate })
     expect(said.trimEnd().split('\n')).toHaveLength(10)
@@ -353,7 +353,16 @@ it('status tells when a running daemon tries again, and how fast it sends', () =
   const backlog = { ...STATUS.backlog, pictures: 2568, today: 2568, today_seconds: 4 }
   const page = { url: null, why: 'it is taken' }
   const rate = { bytes: 2048, pictures: 9.84 }
-  const now = { pid: 7, config: null, mirrors: [], problem: null, page, uploading: [], rate }
+  const now = {
+    pid: 7,
+    config: null,
+    mirrors: [],
+    problem: null,
+    page,
+    picgo_server: null,
+    uploading: [],
+    rate,
+  }
   const said = statusInWords({ ...STATUS, running: true, backlog, blocks }, CONFIG, 'albumd.yaml', now)
   expect(said).toContain(`next try ${clock} (`)
   expect(said).toMatch(/^rate +2 KB\/s, 9\.8 pictures a second; 2,568 left$/m)

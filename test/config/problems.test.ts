@@ -124,7 +124,7 @@ const cases: [name: string, text: string, lines: string[]][] = [
   [
     'a folder for editors in no mirror',
     `${SHORTEST}picgo_server: {folder: /srv/photos-2}\n`,
-    ['albumd.yaml:6:16: picgo_server.folder: lies in the folder of no mirror'],
+    ['albumd.yaml:6:16: picgo_server.folder: /srv/photos-2 lies in the folder of no mirror'],
   ],
   [
     'an address for editors without a folder',

@@ -23,8 +23,8 @@ export const statusCommand = configCommand(
     const show = async () => {
       const now = await askPage(config)
       const status = readStatus(config, systemClock.wall(), now)
-      const { page = null, uploading = [], rate = null } = now ?? {}
-      const shown = { schema: SCHEMA, ...status, page, uploading, rate }
+      const { page = null, picgo_server = null, uploading = [], rate = null } = now ?? {}
+      const shown = { schema: SCHEMA, ...status, page, picgo_server, uploading, rate }
       return args.json ? `${JSON.stringify(shown)}\n` : statusInWords(status, config, file, now)
     }
     if (!args.watch) process.stdout.write(await show())

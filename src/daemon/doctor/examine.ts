@@ -30,6 +30,7 @@ import { checkDatabase, checkDiskSpace, checkIntake, checkStateFolder } from './
 
 interface PageTold extends DaemonTold {
   page: { why: string | null }
+  picgo_server: { why: string | null } | null
 }
 
 /** Checks everything that albumd needs, and changes nothing. While a daemon runs, the host is not asked, because both share the
@@ -71,6 +72,8 @@ export async function* examine(
   if (status) yield* checkStatus(status, config, file, lost)
   if (status) yield* checkDelivery(status)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
+  if (told?.picgo_server?.why)
+    yield warn('picgo_server', told.picgo_server.why, 'Until then editors do not reach albumd')
   const access = findAccess(config, env)
   yield* checkHost(config, access, isRunning === true, status, env, signal)
 }

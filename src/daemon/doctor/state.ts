@@ -1,8 +1,13 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
+import { realDisk } from '../../local/disk.ts'
+import { lookAt } from '../../sync/scan/index.ts'
+import { isAtOrBelow } from '../../sync/tree-path.ts'
 import { closeRead, openDatabaseToRead } from '../../synced/database.ts'
 import { explained } from '../../synced/state-error.ts'
+import { inWords } from '../../words/reasons.ts'
 import { inDigits, shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { stateFiles } from '../state/claim.ts'
@@ -102,10 +107,20 @@ export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Findin
 }
 
 /** Whether the folder for pictures from editors can be written. It is made with the first picture. */
-export function* checkIntake({ picgo_server: { folder } }: Pick<Config, 'picgo_server'>): Generator<Finding> {
+export function* checkIntake({
+  picgo_server: { folder },
+  mirrors,
+}: Pick<Config, 'picgo_server' | 'mirrors'>): Generator<Finding> {
   if (folder === undefined) return
   const at = nearest(folder)
-  if (mayWrite(at)) yield pass('picgo_server', `this user can put pictures into ${folder}`)
+  const real = realPathOf(folder)
+  const mirror = mirrors.find(mirror => isAtOrBelow(real, realPathOf(mirror.folder)))
+  // The folder need not be there yet, so the one above tells what a folder looks like.
+  const disk = { ...realDisk, lstat: (path: string) => realDisk.lstat(nearest(path)) }
+  const found = mirror && lookAt(disk, { mirror, path: real.slice(realPathOf(mirror.folder).length + 1) })
+  if (found?.kind === 'left_out')
+    yield fail('picgo_server', `${folder} is left out: ${inWords(found.reason)}`, 'Name another folder')
+  else if (mayWrite(at)) yield pass('picgo_server', `this user can put pictures into ${folder}`)
   else
     yield fail(
       'picgo_server',

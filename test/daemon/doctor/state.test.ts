@@ -38,13 +38,19 @@ it.runIf(process.getuid)(
 it.runIf(process.getuid)('a folder for pictures from editors must be one that can be made or written', () => {
   const folder = tempFolder()
   onTestFinished(() => chmodSync(folder, 0o700))
-  const check = 'checkIntake({ picgo_server: { folder: folder + "/blog/2026" } })'
+  const check =
+    'checkIntake({ picgo_server: { folder: folder + "/blog/2026" }, mirrors: [{ folder, ignore: [] }] })'
   expect(findingsOn(folder, check)).toMatchObject([{ status: 'pass' }])
   chmodSync(folder, 0o500)
   expect(findingsOn(folder, check)).toMatchObject([
     { status: 'fail', remedy: expect.stringContaining(folder) },
   ])
   expect(findingsOn(folder, 'checkIntake({ picgo_server: {} })')).toEqual([])
+  chmodSync(folder, 0o700)
+  expect(findingsOn(folder, check.replace('/blog/', '/.blog/'))).toMatchObject([
+    { status: 'fail', message: expect.stringContaining('hidden') },
+  ])
+  expect(findingsOn(folder, check.replace('[]', '["blog/"]'))).toMatchObject([{ status: 'fail' }])
 })
 
 it('a file in the place of the state folder is no folder, for the doctor and for whoever wants the state', async () => {
