@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -156,6 +156,8 @@ describe("PicGo's interface", () => {
     const answer = await stage.list(...bad, good)
     expect(answer).toMatchObject({ status: 200, success: true, fullResult: [{ origin: good }] })
     for (const path of ['a.txt', 'secret.png', ...bad.slice(2)]) expect(answer.message).toContain(path)
+    expect(answer.message).toContain('albumd fetches no addresses')
+    expect((await stage.list(`data:image/png;base64,${'A'.repeat(10_000)}`)).message.length).toBeLessThan(300)
     expect(await stage.list(gone)).toMatchObject({ status: 200, success: false, result: [] })
     await stage.here('pause')
     const later = [stage.elsewhere('later.png', third), stage.elsewhere('last.png', one)]
@@ -163,6 +165,7 @@ describe("PicGo's interface", () => {
     expect(paused).toMatchObject({ success: false, message: expect.stringContaining(later.join(', ')) })
     // What is no picture by its bytes is not kept, and what holds for several is said once.
     expect(paused.message.match(/paused/g)).toHaveLength(1)
+    expect(paused.message).toContain(`saved in ${join(stage.pictures, 'notes')}. `)
     expect(stage.notes()).toEqual(['good.png', 'last.png', 'later.png'])
     expect(await daemon.stop()).toBe(0)
   })
@@ -282,11 +285,41 @@ describe("PicGo's interface", () => {
     writeFileSync(join(stage.home, 'clipboard'), other)
     const x11 = await run({ DISPLAY: ':0' })
     expect(await fetched((await stage.post()).result[0])).toBe(sha256(other))
+    for (const [says, told] of [
+      ['Error: target image/png not available', 'holds no picture'],
+      ["Error: Can't open display: :9", "xclip says: Error: Can't open display: :9"],
+    ] as const) {
+      writeFileSync(join(bin, 'xclip'), `#!/bin/sh\necho "${says}" >&2\nexit 1\n`)
+      expect((await stage.post()).message).toBe(`clipboard: ${told}`)
+    }
     expect(await x11.stop()).toBe(0)
     const none = await run({})
     expect(await stage.post()).toMatchObject({ status: 200, success: false, result: [] })
     expect(await none.stop()).toBe(0)
     expect(stage.notes()).toHaveLength(2)
+  })
+
+  it('has its address in status, or says what has the port', async () => {
+    const stage = await setEditorStage()
+    const taken = createServer()
+    await new Promise<void>(resolve => taken.listen(stage.port, '127.0.0.1', resolve))
+    const daemon = await daemonHere(stage)
+    await daemon.told('warning')
+    const status = async () => (await stage.here('status')).out
+    await expect.poll(status).toMatch(/^editors picgo_server\.listen: .* is taken by another program/m)
+    const { findings } = JSON.parse((await stage.here('doctor', '--json')).out)
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        check: 'picgo_server',
+        status: 'warn',
+        message: expect.stringContaining('taken'),
+      }),
+    )
+    await new Promise(resolve => taken.close(resolve))
+    stage.configure({ picgo_server: { folder: 'pictures/notes', listen: `127.0.0.1:${await freePort()}` } })
+    daemon.kill('SIGHUP')
+    await expect.poll(status).toMatch(/^editors http:\/\/127\.0\.0\.1:\d+\/$/m)
+    expect(await daemon.stop()).toBe(0)
   })
 
   it('listens only while the config names a folder', async () => {

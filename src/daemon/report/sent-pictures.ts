@@ -31,11 +31,12 @@ export interface Sent {
 
 /** What became of these pictures, as they lie on the disk at this moment. A record with the ctime 0 (the file was read just after
  * it was written, and may have changed since) is taken for the file on the disk only after the pass. `ended`: the pass; null
- * before it. */
+ * before it. `steps`: how many of the steps that come next are told. */
 export function sentPictures(
   context: Omit<ExplainContext, 'disk'>,
   places: readonly MirrorLocation[],
   ended: Ended | null,
+  steps = Number.POSITIVE_INFINITY,
 ): Sent[] {
   const { synced } = context
   return places.map(place => {
@@ -52,12 +53,12 @@ export function sentPictures(
     const told = explain({ ...context, disk: realDisk }, place)
     const why = whyNotThere(told)
     const { code, reason } = (why.code === 'WAITS' && ended?.why) || why
-    return { path, cdn_url: null, code, reason: withSteps(reason, told) }
+    return { path, cdn_url: null, code, reason: withSteps(reason, told, steps) }
   })
 }
 
-function withSteps(reason: string, { cause, next }: Explanation): string {
-  const steps = cause === null ? next.map(step => stepInWords(step)) : []
+function withSteps(reason: string, { cause, next }: Explanation, most: number): string {
+  const steps = cause === null ? next.slice(0, most).map(step => stepInWords(step)) : []
   return (steps[0]?.startsWith(reason) ? steps : [reason, ...steps]).join('; ')
 }
 

@@ -8,6 +8,8 @@ import { childEnvironment } from '../../daemon/notify/run-command.ts'
 const WITHIN_MS = 10_000
 /** The most bytes of a picture from the clipboard. */
 const LARGEST = 256 * 1024 * 1024
+/** How xclip and wl-paste say that the clipboard is empty, or holds something else. */
+const NO_PICTURE = /not available|no owner|nothing is copied|no selection/i
 
 /** The picture in the clipboard of the desktop that albumd runs in, through wl-paste on Wayland or xclip on X11. Its name comes
  * from its bytes, so that one that is pasted twice is sent once. Throws NotPossible. */
@@ -19,10 +21,10 @@ export async function pictureInClipboard(): Promise<Incoming> {
   if (!env.WAYLAND_DISPLAY && !env.DISPLAY)
     throw new NotPossible('not seen: albumd runs outside of a desktop session')
   const options = { env, encoding: 'buffer', timeout: WITHIN_MS, maxBuffer: LARGEST } as const
-  const { stdout } = await promisify(execFile)(tool!, args, options).catch(({ code }) => {
-    throw new NotPossible(
-      code === 'ENOENT' ? `read with ${tool}, which is not installed` : 'holds no picture',
-    )
+  const { stdout } = await promisify(execFile)(tool!, args, options).catch(({ code, stderr }) => {
+    if (code === 'ENOENT') throw new NotPossible(`read with ${tool}, which is not installed`)
+    const [said] = typeof code === 'string' ? [code] : String(stderr).split('\n')
+    throw new NotPossible(!said || NO_PICTURE.test(said) ? 'holds no picture' : `${tool} says: ${said}`)
   })
   return { name: `clipboard-${hash('sha256', stdout).slice(0, 12)}.png`, bytes: once(stdout) }
 }

@@ -90,7 +90,7 @@ function isJson(type = ''): boolean {
 /** The picture at a path. Throws NotPossible for an address, because albumd fetches none. */
 function pictureAt(path: string): Incoming {
   if (isAbsolute(path)) return pictureIn(path)
-  throw new NotPossible('not the whole path of a file')
+  throw new NotPossible(URL.canParse(path) ? 'albumd fetches no addresses' : 'not the whole path of a file')
 }
 
 function parsed(text: string): unknown {

@@ -6,6 +6,9 @@ import { type Ended, endsOf, type Sent, sentPictures, whyStopped } from '../../d
 import { systemClock } from '../../protocol/clock.ts'
 import type { MirrorLocation } from '../../sync/scan/index.ts'
 import { nameOf } from '../../sync/tree-path.ts'
+import { capital } from '../../words/text.ts'
+
+const LONGEST_ORIGIN = 200
 
 /** What became of a picture of the request. `origin`: the path or name that the request had. */
 type Taken = { origin: string; place: MirrorLocation } | { origin: string; why: string }
@@ -37,15 +40,22 @@ export async function putNow(queue: CommandQueue, left: AbortSignal, taking: Tak
   )
   const missing = Map.groupBy(
     all.filter(({ cdn_url }) => !cdn_url),
-    one => ('why' in one ? one.why : one.reason),
+    one => ('why' in one ? one.why : `saved in ${config.picgo_server.folder}. ${capital(one.reason ?? '')}`),
   )
-  const told = [...missing].map(([why, those]) => `${those.map(({ origin }) => origin).join(', ')}: ${why}`)
+  const told = [...missing].map(
+    ([why, those]) => `${those.map(({ origin }) => shortened(origin)).join(', ')}: ${why}`,
+  )
   return {
     success: fullResult.length > 0,
     result: fullResult.map(({ imgUrl }) => imgUrl),
     fullResult,
     ...(told.length > 0 && { message: told.join('; ') }),
   }
+}
+
+/** A list may hold whole pictures as data: addresses. */
+function shortened(origin: string): string {
+  return origin.length > LONGEST_ORIGIN ? `${origin.slice(0, LONGEST_ORIGIN)}…` : origin
 }
 
 async function send(
@@ -55,7 +65,7 @@ async function send(
 ): Promise<Sent[]> {
   const results = (ended: Ended | null) => {
     const { config, synced } = sessionOf(queue)
-    return sentPictures({ config, synced, running: true, now: systemClock.wall() }, places, ended)
+    return sentPictures({ config, synced, running: true, now: systemClock.wall() }, places, ended, 1)
   }
   const before = results(null)
   const paths = before.filter(({ cdn_url }) => cdn_url === null).map(({ path }) => path)
