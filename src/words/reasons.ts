@@ -138,8 +138,6 @@ const KINDS = {
       : 'it is only linked, and its bytes have not proved it yet',
   images: (n: number) => (n === 1 ? 'the image' : `all ${inDigits(n)} images`),
   uses: (endpoint: string) => OF_ENDPOINT[endpoint] ?? endpoint.replace(/^upload /, ''),
-  /** Whether albumd is known to try again. The time of the next try follows the text. */
-  again: (isTried: boolean) => (isTried ? '; albumd tries again' : ''),
   mirrors: (all: readonly { folder: string }[]) =>
     `the ${all.length === 1 ? 'only mirror is' : 'mirrors are'} ${all.map(({ folder }) => folder).join(', ')}`,
   /** The process of another albumd. Null: not known. */

@@ -53,7 +53,6 @@ const FACTS = {
   name: 'Photos',
   of: 'image',
   at: null,
-  isTried: true,
   field: 'cdn_url',
   plan: 'professional',
   missing: 'the end marker',
@@ -78,7 +77,6 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   rule_ignores: [{ rule: { file: null, pattern: '*.tmp', line: 1 } }],
   other_format: [{ extension: '.heic', known: ['png', 'jpg'] }],
   will_be_uploaded: [{ ahead: 0 }, { ahead: 3 }],
-  quota_used_up: [{ known: true }, { known: false }],
   sent_before_loss: [{ until: null }, { until: 0 }],
   records_gap: [
     { from: '2026-11-21T16:00:00.000Z', to: null },

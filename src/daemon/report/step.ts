@@ -51,12 +51,27 @@ const CAUSES: { [code in ReasonCode]?: string } = {
   quota_used_up: 'DAILY_LIMIT_REACHED',
 }
 
+/** What joins the end of a wait to its words. A wait of another code is for a try. */
+const JOINS: { [code in ReasonCode]?: string } = {
+  all_paused: ' before',
+  outside_hours: ' until',
+  sent_before_loss: ' until',
+  looked_for: ' until',
+  many_wait: ', until',
+  grace_runs: ', at',
+  tried_again: ' at',
+  host_refused: ' at',
+}
+
+export function joinOf({ code }: Pick<ShownStep, 'code'>): string {
+  return JOINS[code] ?? '; next try at'
+}
+
 /** A step as a line for a person. `whose`: what waits for it. '': everything, or the thing that the reader means. */
-export function stepInWords(
-  { what, at, as_of, command }: Pick<ShownStep, 'what' | 'at' | 'as_of' | 'command'>,
-  whose = '',
-): string {
+export function stepInWords(step: Omit<ShownStep, 'cause'>, whose = ''): string {
+  const { what, at, as_of, command } = step
   const how = command === null ? '' : `: ${command}`
   const decided = as_of === null ? '' : ` (as of ${localTime(as_of)})`
-  return `${whose && `${whose}: `}${printable(what)}${how}${decided}${at === null ? '' : ` — ${localTime(at)}`}`
+  const end = at === null ? '' : `${joinOf(step)} ${localTime(at)}`
+  return `${whose && `${whose}: `}${printable(what)}${decided}${end}${how}`
 }

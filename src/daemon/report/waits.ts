@@ -69,7 +69,7 @@ function quotaWaits({ config, synced, now }: WaitContext, since: Millis | null):
   if (quota.exhausted) {
     const { resumes, ask } = quota.exhausted
     const remedy = quotaRemedy(synced.account.blocks())
-    const used = wait(because('quota_used_up', { known: resumes !== null }), resumes ?? ask)
+    const used = wait(because('quota_used_up'), resumes ?? ask)
     return remedy ? [used, wait(remedy)] : [used]
   }
   // A picture that was found today may use the reserve.
@@ -104,7 +104,7 @@ function blockWait(
   { endpoint, code, message, since, said_at }: BlockRow,
 ): Wait {
   const until = running ? triedAgainAt({ code, since, said_at }, allowanceOf(config)) : null
-  return wait(because(words, { endpoint, code, message, isTried: until !== null }), until)
+  return wait(because(words, { endpoint, code, message }), until)
 }
 
 /** Why a path is in doubt: its root or a folder above it is. Null: it is not in doubt. */
@@ -168,7 +168,7 @@ export function imageWaits(
 }
 
 function ownWait(context: WaitContext, entry: EscrowRow, of: ImageName): Wait {
-  const { synced, running, now } = context
+  const { synced, running } = context
   const { state, due_at, postponed, why, why_at } = entry
   if (state === 'held' || state === 'unproved') return wait(because('image_held', { of, held: state }))
   const left = due_at - runningTime(synced, context)
@@ -178,9 +178,7 @@ function ownWait(context: WaitContext, entry: EscrowRow, of: ImageName): Wait {
     return wait(because('many_wait', { of, why }), left > 0 ? until : entry.many_until)
   if (left > 0 && postponed === 0) return wait(because('grace_runs', { of, ms }), until)
   if (left > 0) return wait(because('host_refused', { of, ms, why }), until, why_at)
-  return why
-    ? wait(because('image_stays', { of, why }), null, why_at)
-    : wait(because('goes_next', { of }), running ? now : null)
+  return why ? wait(because('image_stays', { of, why }), null, why_at) : wait(because('goes_next', { of }))
 }
 
 export function timeOf(context: WaitContext, running: number): Millis {

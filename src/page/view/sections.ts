@@ -1,5 +1,6 @@
 import { type MirrorStatus, waitsInWords } from '../../daemon/report/mirror-status.ts'
 import { whatBacklogTakes } from '../../daemon/report/quota-status.ts'
+import { joinOf } from '../../daemon/report/step.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import { nameOf } from '../../sync/tree-path.ts'
 import { because, blockInWords, inWords, machineInWords, quotaRemedy } from '../../words/reasons.ts'
@@ -86,7 +87,7 @@ function pace(status: Recorded['status'], sending: readonly UnderWay[], rate: Up
     html`<b>${count(backlog.pictures, 'picture')}</b> (${sizeInWords(backlog.bytes)}) to go${speed}`,
     wait != null &&
       wait.pictures === null &&
-      html`${wait.what}${wait.at !== null && html`: ${time(wait.at)}`}`,
+      html`${wait.what}${wait.at !== null && html`${joinOf(wait)} ${time(wait.at)}`}`,
     takes && inWords(takes),
     ...sending
       .slice(0, SENDING)

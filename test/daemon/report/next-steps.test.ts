@@ -95,7 +95,7 @@ describe('why, of a picture', () => {
     const [first] = at.synced.escrow.atPath(1, 'a/first.png')
     const back = at.why('a/last.png').next.find(({ code }) => code === 'bring_back')!
     expect(back.command).toContain(new Date(first!.since - 1).toISOString())
-    expect(back.what).toContain('also what was only moved out of it since')
+    expect(back.what).toContain('moved and edited pictures too')
   })
 
   it('names no time for a deletion that something stops, nor does the list of deletions', async () => {

@@ -30,8 +30,8 @@ describe('sync and many deletions', () => {
     expect([code, out]).toEqual([3, expect.stringContaining('4 to delete')])
     expect(await stage.listing()).toHaveLength(12)
     const listed = (await stage.here('deletions', 'list')).out
-    expect(listed).toMatch(/^even \(1 image\): .* — 20/m)
-    expect(listed).toMatch(/^odd \(3 images\): .* — 20/m)
+    expect(listed).toMatch(/^even \(1 image\): .*, (?:at|until) 20/m)
+    expect(listed).toMatch(/^odd \(3 images\): .*, (?:at|until) 20/m)
     expect((await stage.here('deletions', 'list', '--all')).out).toMatch(/^odd\/3\.png /m)
     const { deletions } = await stage.json('deletions', 'list')
     expect(deletions).toMatchObject(GONE.map(path => ({ path, state: 'many' })))

@@ -180,7 +180,7 @@ describe('put', () => {
     expect(alone).toMatchObject({ code: 3, out: '' })
     const [line, ...more] = alone.err.trimEnd().split('\n')
     expect(more).toEqual([])
-    expect(line).toMatch(/new\.png: waits for quota.* — \d{4}-.*at once with "albumd retry"/)
+    expect(line).toMatch(/new\.png: waits for quota.*; next try at \d{4}-.*at once with "albumd retry"/)
     const { out } = await stage.here('put', 'new.png', '--json')
     expect(JSON.parse(out).pictures).toMatchObject([{ code: 'DAILY_LIMIT_REACHED' }])
     expect(await stage.here('retry', 'new.png')).toMatchObject({
@@ -193,7 +193,7 @@ describe('put', () => {
     const daemon = await daemonHere(stage)
     await daemon.told('uploads_stopped')
     const beside = await stage.here('put', 'new.png')
-    expect(beside.err).toMatch(/new\.png: waits for quota.* — \d{4}-.*at once with "albumd retry"/)
+    expect(beside.err).toMatch(/new\.png: waits for quota.*; next try at \d{4}-.*at once with "albumd retry"/)
     expect(beside.err).not.toContain('albumd does not run')
     await stage.restartHost({ dailyQuota: 2 })
     expect(await stage.here('retry')).toMatchObject({ code: 0 })
@@ -208,7 +208,7 @@ describe('put', () => {
     const cut = await stage.here('put', 'cut.png')
     expect(cut).toMatchObject({ code: 3, out: '' })
     expect(cut.err).toMatch(
-      /cut\.png: Not known whether it arrived .*; albumd looks for it on the host.* — \d{4}-.*: albumd retry --resend \/\S+\/cut\.png/,
+      /cut\.png: Not known whether it arrived .*; .* albumd looks for it on the host until \d{4}-.*: albumd retry --resend \/\S+\/cut\.png/,
     )
     await stage.proxy.quiet()
     expect(await stage.here('put', 'cut.png')).toMatchObject({ code: 0, err: '' })
