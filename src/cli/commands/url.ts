@@ -14,7 +14,7 @@ export const urlCommand = configCommand(
       .positional('file', {
         type: 'string',
         demandOption: true,
-        describe: "Absolute, or below a mirror's folder",
+        describe: "Absolute, or below a mirror's folder, or an image's id or address",
       })
       .options({
         format: { choices: FORMATS, default: 'url' as const, describe: 'How it is shown' },
@@ -29,10 +29,10 @@ export const urlCommand = configCommand(
   async (config, { file, format, json }) => {
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
-    const { recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
+    const { pathOfImage, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
     const locate = await locator(config)
     const { places, found } = await reading(config, async synced => {
-      const places = locate(synced, file)
+      const places = locate(synced, pathOfImage(synced, file, true) ?? file)
       return { places, found: places.map(place => recordedAt(synced, place)) }
     })
     // The path of a known place shows bytes that are not UTF-8 in a form that can be typed. A whole path means the same picture

@@ -13,13 +13,16 @@ export const whyCommand = configCommand(
       .positional('path', {
         type: 'string',
         demandOption: true,
-        describe: "Absolute, or below a mirror's folder; it need not be there any more",
+        describe: "Absolute, or below a mirror's folder, or an image's id or address",
       })
       .options(jsonOption)
       .example('$0 why Holiday/a.jpg', 'Why is it not on the host yet?')
       .epilogue('It only reads, and does not ask the host.'),
-  async (config, { path, json }) => {
+  async (config, { path: named, json }) => {
     await sayStateProblem(config)
+    const { readState } = await import('../../daemon/state/state.ts')
+    const { pathOfImage } = await import('../../daemon/report/mirrored-pictures.ts')
+    const path = readState(config, synced => pathOfImage(synced, named)) ?? named
     await locationsToActOn(config, [path])
     const { explainPath } = await import('../../daemon/report/explain.ts')
     const explained = await explainPath(config, pathArgument(path)!, systemClock.wall())

@@ -3,6 +3,8 @@ import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import type { Millis } from '../../protocol/clock.ts'
+import { movedTo } from '../../records/moves.ts'
+import { locationOf as placeOf } from '../../records/versions.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
 import { lookAt, type MirrorLocation } from '../../sync/scan/index.ts'
@@ -212,6 +214,18 @@ export function locationOf(
     if (row && mirror !== undefined && IS_THERE.has(state)) return { mirror, path: pathOf(row.path, name) }
   }
   return null
+}
+
+/** The whole path of the picture whose image has this id or delivery address. Null: there is none. `follows`: of a picture that
+ * moved, the path where it lies now. */
+export function pathOfImage(synced: Synced, named: string, follows = false): string | null {
+  const { escrow, files, images, mirrors } = synced
+  const image = URL.canParse(named) ? images.byAddress(named) : images.byRemoteId(named)
+  if (!image) return null
+  const [file] = files.onImage(image.id)
+  const moved = follows ? movedTo(synced, image) : null
+  const place = moved ?? escrow.of(image.id) ?? (file && placeOf(synced, file))
+  return place ? fullPath(mirrors.byId(place.mirror)!.folder, place.path) : null
 }
 
 const IS_THERE: ReadonlySet<string> = new Set(['synced', 'pending', 'linked', 'uncertain', 'failed'])

@@ -81,6 +81,7 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
     reads: {
       byId: get<[id: number], ImageRow>('SELECT * FROM images WHERE id = ?'),
       byRemoteId,
+      byAddress: get<[cdnUrl: string], ImageRow>('SELECT * FROM images WHERE cdn_url = ?'),
       /** When the oldest recorded image was recorded. */
       oldest: value<[], number | undefined>('SELECT recorded_at FROM images ORDER BY id LIMIT 1'),
       latest: get<[], ImageRow>('SELECT * FROM images ORDER BY id DESC LIMIT 1'),

@@ -128,8 +128,16 @@ it('a picture that goes missing and one that moved are told in the log, and when
     err: expect.stringContaining('the same picture lies at b/2.png'),
   })
   expect(await stage.json('why', 'b/0.png')).toMatchObject({ state: 'gone', cause: 'MOVED' })
+  // An address or an id stands for its picture: `url` says where that lies now, `why` what becomes of the image.
+  const [{ cdn_url, image_id }] = (await stage.json('why', 'b/0.png')).deletions
+  const now = await stage.here('url', 'b/2.png')
+  expect(await stage.here('url', cdn_url)).toEqual(now)
+  expect(now.out).not.toContain(cdn_url)
+  for (const named of [cdn_url, image_id])
+    expect(await stage.json('why', named)).toMatchObject({ state: 'gone', cause: 'MOVED' })
+  expect(await stage.json('why', now.out.trimEnd())).toMatchObject({ state: 'synced' })
   expect((await stage.here('deletions', 'list', 'b/0.png')).out).toMatch(
-    /^b\/0\.png \(the same picture lies at b\/2\.png, .*\n.*\n {2}next {4}the image is deleted.* — 20/,
+    /^b\/0\.png \(the same picture lies at b\/2\.png, .*\n.*\n {2}next {4}the image is deleted.*, at 20/,
   )
   expect((await stage.here('deletions', 'list')).out).toMatch(/^b \(1 spare image\): /m)
   expect(await stage.here('url', 'a/1.png')).toMatchObject({
