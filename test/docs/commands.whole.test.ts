@@ -78,7 +78,7 @@ let configs = 0
 /** The command with the folders, files and addresses of the stage. */
 function onStage(command: string, { pictures, home, config, baseUrl }: Stage): string {
   const line = command
-    .replaceAll(/\/srv\/photos|~\/Pictures(?:\/Screenshots)?/g, pictures)
+    .replaceAll(/\/srv\/photos|~\/Pictures(?:\/(?:Screenshots|notes))?/g, pictures)
     .replaceAll(/\b(?:PATH|FILE(?:\.png)?)(?= |$)/g, 'Holiday/Beach.jpg')
     .replaceAll(/\/etc\/albumd\/config.yaml|(?<= )albumd.yaml/g, config)
     .replaceAll(/\/mnt\/usb|\/mnt(?=\/new)|\/tmp(?=\/)/g, home)
