@@ -303,3 +303,12 @@ export const unreachable: ImageHost['fetchDelivered'] = async () => ({
   code: 'HOST_UNREACHABLE',
   message: said('no route'),
 })
+
+/** The same, and step 1 of an upload tells no address. */
+export const unaddressed = ({ requestUpload }: ImageHost): Partial<ImageHost> => ({
+  fetchDelivered: unreachable,
+  requestUpload: async (...args) => {
+    const granted = await requestUpload(...args)
+    return granted.ok ? { ok: true, value: { ...granted.value, cdnUrl: null } } : granted
+  },
+})

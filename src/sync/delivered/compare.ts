@@ -43,9 +43,11 @@ export async function compareDelivered(
   if (shown?.kind === 'unknown') return unknown(because('sample_not_read', { why: shown.why }))
   const delivery = shown?.delivery ?? deliveryOf(synced, mime)
   if (delivery === undefined) return unknown(because('delivery_not_shown'))
-  // A smaller picture does not show what becomes of a larger one, nor does a delivery in another size than the listed one.
+  // A smaller picture does not show what becomes of a larger one, nor does a delivery in another size than the listed one. A
+  // host may list the sizes of what it has made of pictures, so only a listed size that is the picture's own shows anything.
   const { listedSize } = image
-  const isKept = listedSize === undefined ? isAsLarge(sample, known) : sizeFits(listedSize, looked.size)
+  const isOwnSize = listedSize !== undefined && sizeFits(listedSize, size)
+  const isKept = isOwnSize ? sizeFits(listedSize, looked.size) : isAsLarge(sample, known)
   return showsOther(looked.kind, delivery, isKept)
     ? { verdict: 'other' }
     : unknown(because('delivery_alters'))

@@ -4,7 +4,7 @@ import type { Picture } from '../../protocol/picture/picture.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { changesOf } from './changed-name.ts'
-import type { DeliveryPattern } from './delivery.ts'
+import { type DeliveryPattern, names } from './delivery.ts'
 import { plainName } from './walk.ts'
 
 /** What a listing shows of an open upload. exact: the image whose id the credential named. alike: exactly one image can be its,
@@ -30,6 +30,9 @@ export interface Listing<Image extends ListedImage> {
   namesKept: boolean
 }
 
+/** Characters. */
+const ID_LEAST = 8
+
 /** Compares the open uploads into an album with its listing. One image is evidence of one upload at most. */
 export function weighEvidence<Image extends ListedImage>(
   intents: readonly OpenUpload[],
@@ -37,16 +40,18 @@ export function weighEvidence<Image extends ListedImage>(
 ): Map<OpenUpload, Evidence<Image>> {
   const evidence = new Map<OpenUpload, Evidence<Image>>()
   const taken = new Set<Image>()
+  const idOf = ({ remote_id, cdn_url }: OpenUpload) =>
+    remote_id ?? (cdn_url === null ? null : (pattern?.idOf(cdn_url) ?? null))
   for (const intent of intents) {
-    const id = intent.remote_id ?? (intent.cdn_url === null ? null : (pattern?.idOf(intent.cdn_url) ?? null))
-    const image = id === null ? undefined : unrecorded.find(listed => listed.id === id)
+    const promised = idOf(intent)
+    const image = unrecorded.find(({ id }) => (promised === null ? isInAddress(id, intent) : id === promised))
     if (!image) continue
     evidence.set(intent, { kind: 'exact', image })
     taken.add(image)
   }
   // Whether the id of the upload's image is known, so that an image with another id can't be the upload's.
-  const exactOnly = ({ remote_id, cdn_url }: OpenUpload) =>
-    remote_id !== null || (promisesKept && cdn_url !== null && (pattern?.idOf(cdn_url) ?? null) !== null)
+  const exactOnly = (intent: OpenUpload) =>
+    intent.remote_id !== null || (promisesKept && idOf(intent) !== null)
   const open = intents.filter(intent => !evidence.has(intent))
   const fits = (intent: OpenUpload, asked: { names: boolean; sizes: boolean }) =>
     exactOnly(intent) ? [] : unrecorded.filter(image => !taken.has(image) && canBe(image, intent, asked))
@@ -66,7 +71,7 @@ export function weighEvidence<Image extends ListedImage>(
   const bySize = new Set(sized.flatMap(([, images]) => images))
   const unsized = (intent: OpenUpload) =>
     fits(intent, { names: true, sizes: false }).filter(
-      image => namesKept && !bySize.has(image) && despiteSize(image, intent),
+      image => !bySize.has(image) && despiteSize(image, intent),
     )
   const possible = new Map(
     sized.map(([intent, images]) => [intent, images.length > 0 ? images : unsized(intent)]),
@@ -80,6 +85,11 @@ export function weighEvidence<Image extends ListedImage>(
     else evidence.set(intent, { kind: 'unclear' })
   }
   return evidence
+}
+
+/** Whether the promised address holds an image's id. A short id may stand in it by chance. */
+function isInAddress(id: string, { cdn_url }: OpenUpload): boolean {
+  return id.length >= ID_LEAST && names(cdn_url, id)
 }
 
 /** What a picture's own bytes tell. */

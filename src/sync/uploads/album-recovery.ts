@@ -11,11 +11,10 @@ import { reasonIn } from '../../words/reasons.ts'
 import { albumPathOf, flatness } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { compareDelivered, deliveryOf, isAltered, sentFor } from '../delivered/index.ts'
+import { compareDelivered, isAltered, sentFor } from '../delivered/index.ts'
 import {
   confirmedPattern,
   type Evidence,
-  names,
   namesAreKept,
   recordAlbums,
   sizeFits,
@@ -110,8 +109,8 @@ export async function lookAtAlbum(
   return null
 }
 
-/** Whether an image with another listed size may still be an upload's: nothing has shown whether the host keeps such pictures as
- * sent, and the image came when the upload could. Otherwise a file that uses an image would wait for ever. */
+/** Whether an image with another listed size may still be an upload's: it came when the upload could, and the host may list the
+ * size of what it has made of the picture. What it delivers then tells. A file that uses an image would wait for ever. */
 function despiteSize(
   { synced, credentialLifetimeMs }: Recovery,
   image: ListedImage,
@@ -119,8 +118,7 @@ function despiteSize(
 ): boolean {
   const isNew = (synced.files.at(intent)?.image ?? null) === null
   const apartMs = Math.abs(Date.parse(image.time ?? '') - intent.since)
-  const isOfThen = apartMs <= mayArriveFor(credentialLifetimeMs)
-  return isNew && isOfThen && deliveryOf(synced, intent.mime) === undefined
+  return isNew && apartMs <= mayArriveFor(credentialLifetimeMs)
 }
 
 /** Forgets the previous walk. While others change an album, images move from page to page, and the walks before and after an
@@ -196,14 +194,12 @@ async function actOnAlike(
   { conclusive, delivered, alike }: Looked,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // A short id may stand in an address by chance.
-  const named = id.length >= 8 && names(intent.cdn_url, id)
   const isSeenAgain = alike.get(intent.id) === id
   if (conclusive) alike.set(intent.id, id)
-  if (delivered && conclusive && !named && !isSeenAgain) return true
-  // The upload has arrived. The image is its: the promised address holds the id, or no other image comes into question.
-  if (delivered && (conclusive || named)) {
-    await record(recovery, intent, { remote_id: id, cdn_url: intent.cdn_url, album, proof: 'uploaded' })
+  // The upload has arrived. The image is its: no other image comes into question.
+  if (delivered && conclusive) {
+    if (isSeenAgain)
+      await record(recovery, intent, { remote_id: id, cdn_url: intent.cdn_url, album, proof: 'uploaded' })
     return true
   }
   const compared = await compareDelivered(

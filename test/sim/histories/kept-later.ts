@@ -211,4 +211,8 @@ export const KEPT_LATER: readonly History[] = [
   // Two folders change names. Each shows a picture that the other had too, and lacks one that the other has now.
   { ...THREE, seed: 1_000_000_033, files: TWO_IN_A,
     actions: [at(0, 'add', 34, 6), at(0, 'copyTo', 0, 2), at(1, 'swapFolders')] },
+  // A host makes large pictures smaller, lists the new size and tells no address. The answer to a large one is garbled.
+  { ...THREE, seed: 1_000_000_743,
+    variations: { ...PLAIN, alters: 'shrink', listsAltered: true, readings: { cdnUrl: 'neither' } },
+    files: [[32, 3]], actions: [at(1, 'fault', FAULT.sendGarbled), at(1, 'add', 0, 6)] },
 ]

@@ -119,4 +119,6 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'the judge wanted a picture sent whose name has the type that the host refuses, though all seem to be refused',
   2000700083:
     'a folder that an older copy lacked was made anew with a new picture, so that the doubt of the copy ended and its images went',
+  2000602211:
+    'what had arrived was left to nobody: the only record that showed how addresses are built had gone meanwhile',
 }

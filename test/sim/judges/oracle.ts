@@ -253,7 +253,8 @@ export class Oracle implements Watch {
   /** Nobody tells albumd that another person has put it there. */
   #isUnknown({ album, bytes, misplaced }: TrueImage): boolean {
     const { isTakenForAnother, variations } = this.#facts
-    const looksOther = variations.listsAltered && looksEdited(bytes, variations.alters)
+    // Without a state of its uploads another listed size means an edit.
+    const looksOther = this.stateLost && variations.listsAltered && looksEdited(bytes, variations.alters)
     return misplaced || isTakenForAnother(album) || looksOther
   }
 

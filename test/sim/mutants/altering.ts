@@ -13,7 +13,7 @@ export const ALTERED: readonly Row[] = [
     { 'sync/delivered/compare.ts': { compareDelivered: taking('other', { verdict: 'equal' }) } }],
   [2_000_000_073, 'a picture of which nothing tells is the same', "another person's image of the same name counts as compared",
     { 'sync/delivered/compare.ts': { compareDelivered: taking('unknown', { verdict: 'equal' }) } }],
-  [2_000_000_000, 'a picture of which nothing tells is another', 'after a lost state all is sent again to a host that encodes it anew',
+  [2_000_000_001, 'a picture of which nothing tells is another', 'after a lost state all is sent again to a host that encodes it anew',
     { 'sync/delivered/compare.ts': { compareDelivered: taking('unknown', { verdict: 'other' }) } }],
   [2_000_000_038, 'pixels do not count', 'after a lost state all is only linked on a host that packs it anew',
     { 'protocol/likeness/likeness.ts': { DECODED: () => new Set() } }],

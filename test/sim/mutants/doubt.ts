@@ -118,6 +118,8 @@ export const DOUBT: readonly Row[] = [
     { 'sync/uploads/sender.ts': { sendBytes: given(0, 'contents', { forget() {} }) } }],
   [1_000_000_420, 'a listed id proves an image', 'a picture that never arrived counts as there, and its old image goes',
     { 'sync/uploads/album-recovery.ts': { isThere: always } }],
+  [1_000_000_743, 'an image of another listed size is another one', 'a picture that the host made smaller is sent again',
+    { 'sync/uploads/album-recovery.ts': { despiteSize: never } }],
   [1_000_000_421, 'a listed image of no bytes is one', 'a picture that never arrived counts as there, and its old image goes',
     { 'sync/listing/evidence.ts': { isPromised: never } }],
   [77, 'what a lost state had sent is not waited for', 'a picture whose upload arrives late is sent twice',

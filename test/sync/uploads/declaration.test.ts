@@ -7,7 +7,7 @@ import { Declaration } from '../../../src/sync/uploads/sender.ts'
 import { exif, frame, jpeg, scan } from '../../protocol/bytes.ts'
 import { emptyState } from '../../synced/open-tx.ts'
 import { audit, found } from '../audit/audit-stage.ts'
-import { failure, imagesOn, openWith, openWorkshop, summary, unreachable } from '../workshop.ts'
+import { failure, imagesOn, openWith, openWorkshop, summary, unaddressed, unreachable } from '../workshop.ts'
 
 const PNG: Picture = { format: 'png', mime: 'image/png', width: 40, height: 30 }
 const TURNED: Picture = { format: 'jpeg', mime: 'image/jpeg', width: 40, height: 30, turned: true }
@@ -82,7 +82,7 @@ it('a host that lists dimensions turned has an upload in doubt found all the sam
       const sent = await workshop.host.send(...picture)
       return sent.ok ? failure('find_out', 'HOST_ANSWER', 'send') : sent
     },
-    fetchDelivered: unreachable,
+    ...unaddressed(workshop.host),
   })
   await workshop.pass({ host: losing })
   expect(summary(workshop)).toMatchObject({ uncertain: 1 })

@@ -17,6 +17,7 @@ import {
   openWorkshop,
   red,
   summary,
+  unaddressed,
   unreachable,
   type Workshop,
   workshopWith,
@@ -52,7 +53,7 @@ describe('an upload whose answer was lost', () => {
 
   it('is left alone, then linked by its name and dimensions after its credential has ended, where no address is known', async () => {
     const workshop = await openWith({ 'red.png': red })
-    await workshop.pass({ host: losing(workshop, { fetchDelivered: unreachable }) })
+    await workshop.pass({ host: losing(workshop, unaddressed(workshop.host)) })
     expect(summary(workshop)).toMatchObject({ uncertain: 1, synced: 0, failed: 0 })
     const sent: string[] = []
     const host = hostWith(counting(workshop.host, sent), { fetchDelivered: unreachable })
@@ -205,7 +206,7 @@ describe('an upload whose answer was lost', () => {
       ...page,
       images: page.images.map(image => ({ ...image, size: '9 MB' })),
     }))
-    const changes = { list, fetchDelivered: unreachable }
+    const changes = { ...unaddressed(workshop.host), list }
     await workshop.pass({ host: losing(workshop, changes) })
     await workshop.pass({ ...later, host: hostWith(workshop.host, changes) })
     expect(summary(workshop)).toMatchObject({ linked: 1, uncertain: 0 })
@@ -230,7 +231,7 @@ describe('an upload whose answer was lost', () => {
 
   it('is not sent again on the word of one walk', async () => {
     const workshop = await openWith({ 'red.png': red })
-    await workshop.pass({ host: losing(workshop, { fetchDelivered: unreachable }) })
+    await workshop.pass({ host: losing(workshop, unaddressed(workshop.host)) })
     let walks = 0
     const list = listingWith(workshop.host, (page, _, album) =>
       album !== null && ++walks === 1 ? { ...page, images: [], pagination: empty } : page,
