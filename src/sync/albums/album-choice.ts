@@ -104,18 +104,22 @@ export class AlbumChoice {
     return best && (isOneName || best.ours > 0) ? best.album : undefined
   }
 
-  /** How much an album shows that it is this folder's: the names of the folder's pictures among its images, and their sizes. */
+  /** How much an album shows that it is this folder's: the names of the folder's pictures among its images, and their sizes. An
+   * image shows one picture at most. */
   #shows({ id }: ListedAlbum, place: Place): number {
-    const images = (this.#images.get(id) ?? []).map(image => ({ ...image, forms: formsOf(image.name ?? '') }))
-    const shown = new Set<string>()
-    for (const { name, size } of this.#filesIn(place)) {
-      const isNamed = changesOf(name)
-      for (const image of images.filter(({ forms }) => isNamed(forms))) {
-        shown.add(image.id)
-        if (image.size !== undefined && sizeFits(image.size, size)) shown.add(`${image.id} sized`)
-      }
-    }
-    return shown.size
+    const left = (this.#images.get(id) ?? []).map(({ name, size }) => ({ size, forms: formsOf(name ?? '') }))
+    let files = this.#filesIn(place).map(({ name, size }) => ({ size, isNamed: changesOf(name) }))
+    let shown = 0
+    for (const isSized of [true, false])
+      files = files.filter(file => {
+        const fits = (size: string | undefined) => size !== undefined && sizeFits(size, file.size)
+        const at = left.findIndex(({ forms, size }) => file.isNamed(forms) && (!isSized || fits(size)))
+        if (at < 0) return true
+        left.splice(at, 1)
+        shown += isSized ? 2 : 1
+        return false
+      })
+    return shown
   }
 
   #filesIn({ parent, name }: Place): FileRow[] {

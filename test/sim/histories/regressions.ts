@@ -121,4 +121,6 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'a folder that an older copy lacked was made anew with a new picture, so that the doubt of the copy ended and its images went',
   2000602211:
     'what had arrived was left to nobody: the only record that showed how addresses are built had gone meanwhile',
+  2000801427:
+    'each image of an album counted for a folder of one picture, which took the album of another after a lost state',
 }
