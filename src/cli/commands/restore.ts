@@ -295,7 +295,7 @@ function reportInWords(
   add(report.stripped, 'of them without the metadata that they had: so the host delivers them')
   add(report.turned, 'of them may lie on their side, because only their metadata said how they are turned')
   add(report.packed, 'of them packed anew by the host, with the same pixels as far as these were recorded')
-  add(report.encoded, 'of them not the originals: the host has encoded them anew')
+  add(report.encoded, 'of them not the originals: the host has made something else of them')
   if (report.not_recorded !== null)
     lines.push(
       `what the host has altered could not be recorded, and would be sent again: ${report.not_recorded}`,

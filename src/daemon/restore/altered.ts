@@ -49,7 +49,7 @@ export async function alterationOf(
 
 /** Whether a picture has the dimensions of what was sent, or smaller ones of the same proportion. A host may turn a picture as
  * EXIF says, and may shrink a large one. */
-function isShapedAs(picture: Picture, sent: Size & { mime: string }): boolean {
+export function isShapedAs(picture: Picture, sent: Size & { mime: string }): boolean {
   if (dimensionsFit(picture, sent)) return true
   const { width, height } = picture
   if (width === null || height === null || width * height >= sent.width * sent.height) return false

@@ -1,14 +1,14 @@
 import { systemClock } from '../../protocol/clock.ts'
-import { readPicture } from '../../protocol/picture/picture.ts'
+import { inspectPicture } from '../../protocol/picture/picture.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import type { Downloaded, Downloads } from '../../remote/download.ts'
 import { backoffMs } from '../../remote/gate/outage.ts'
 import { dimensionsFit, featuresOf, mostBytes } from '../../sync/listing/index.ts'
 import type { Given } from '../../synced/tables/images.ts'
 import { inWords } from '../../words/reasons.ts'
-import { alterationOf, mayBeAltered } from './altered.ts'
+import { alterationOf, isShapedAs, mayBeAltered } from './altered.ts'
 import { PictureProblem } from './picture-problem.ts'
-import { type BegunFile, bytesOf, type Known, SENT, sizeIs } from './place-files.ts'
+import { type BegunFile, bytesOf, ENCODED, type Known, SENT, sizeIs } from './place-files.ts'
 
 const TRIES = 5
 const PATIENCE = { random: Math.random, maxDelayMs: 10_000 }
@@ -66,8 +66,8 @@ async function compared(
   if (status === 200) {
     const { size, sha256: hash } = got
     if ('listed' in known) {
-      const fault = await unlikeListed(known.listed, size, file)
-      return fault === null ? { hash, size, ...SENT } : new PictureProblem('OTHER_BYTES', fault)
+      const given = await asListed(known.listed, size, file)
+      return typeof given === 'string' ? new PictureProblem('OTHER_BYTES', given) : { hash, size, ...given }
     }
     const same = bytesOf(known).find(bytes => bytes.hash.equals(hash))
     if (same) return same
@@ -99,10 +99,21 @@ function otherBytes(
   return `the host delivers ${delivered}${isLinked ? '; it was only linked to that image' : ''}`
 }
 
-async function unlikeListed(listed: ListedImage, size: number, file: BegunFile): Promise<string | null> {
-  if (!sizeIs({ listed }, size)) return `the host delivers ${size} bytes, and lists ${listed.size}`
-  const picture = await readPicture(file)
+/** What the host has made of a picture of which only its listing tells; as a text, why this is another. Where the size is another
+ * one, the host may list what it was sent and deliver what it makes of that. Only a whole picture counts then: a cache may give
+ * the beginning of one. */
+async function asListed(
+  listed: ListedImage,
+  size: number,
+  file: BegunFile,
+): Promise<typeof SENT | typeof ENCODED | string> {
+  const { picture, verdict } = await inspectPicture(file)
+  const { width, height } = listed
+  const isSent = sizeIs({ listed }, size)
+  if (!isSent && (picture === null || verdict.kind !== 'closed'))
+    return `the host delivers ${size} bytes, and lists ${listed.size}`
   if (picture === null) return 'the host delivers something that is no picture'
-  if (dimensionsFit(listed, featuresOf(picture))) return null
-  return `the host delivers ${picture.width} × ${picture.height} pixels, and lists ${listed.width} × ${listed.height}`
+  if (dimensionsFit(listed, featuresOf(picture))) return isSent ? SENT : ENCODED
+  if (!isSent && width && height && isShapedAs(picture, { width, height, mime: picture.mime })) return ENCODED
+  return `the host delivers ${picture.width} × ${picture.height} pixels, and lists ${width} × ${height}`
 }

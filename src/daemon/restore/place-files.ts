@@ -31,6 +31,8 @@ export type Known =
 export type Delivered = Pick<Given, 'size' | 'how' | 'turned'>
 /** The mark of bytes that are as the host was sent them. */
 export const SENT = { how: null, turned: 0 } as const
+/** The mark of bytes that nothing shows to be the original. */
+export const ENCODED = { how: 'encoded', turned: 0 } as const
 
 /** The bytes that are known to be the picture. There are none where only a listing tells of it. */
 export function bytesOf(known: Known): Given[] {
@@ -81,9 +83,12 @@ export class PlaceFiles {
     const file = await this.#fullPath(to)
     const stats = await lstat(file).catch(absent)
     if (stats === null) return null
-    if (!stats.isFile() || !sizeIs(known, stats.size)) return this.#another()
+    if (!stats.isFile()) return this.#another()
     // An earlier run has finished this file: only a complete file gets the picture's modification time.
     const isFinished = this.#aside === null && Math.round(stats.mtimeMs * 1000) === mtime
+    const isSize = sizeIs(known, stats.size)
+    if ('listed' in known && isFinished && !isSize) return { size: stats.size, ...ENCODED }
+    if (!isSize) return this.#another()
     if ('listed' in known || isFinished) return ofSize(stats.size)
     const handle = await openThere(file)
     try {

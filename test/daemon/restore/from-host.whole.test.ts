@@ -212,6 +212,24 @@ test('what is delivered must fit the listing, and the next run tries what is mis
   expect(Object.keys(treeOf(back))).toHaveLength(4)
 })
 
+test('what a host delivers smaller than it lists is had where it is whole and has this shape, and is told', async () => {
+  const listed = { size: '4.2 KB', width: 30, height: 20, time: '2026-11-20T10:00:00Z' }
+  const small = png(15, 10).bytes
+  const images: HostImage[] = [
+    { id: '1', ...listed, name: 'encoded.png', delivered: png(30, 20).bytes },
+    { id: '2', ...listed, name: 'shrunk.png', delivered: small },
+    { id: '3', ...listed, name: 'cut.png', delivered: small.subarray(0, -9) },
+    { id: '4', ...listed, name: 'other.png', delivered: png(10, 10).bytes },
+    { id: '5', ...listed, name: 'page.png', delivered: '<html>' },
+  ]
+  const { report, events, again, back } = await restored({ '': { images } })
+  expect(report).toMatchObject({ restored: 2, encoded: 2, unproved: 2, missing: 3 })
+  const missing = events.filter(event => event.event === 'picture_missing')
+  expect(missing.map(({ path }) => path).sort()).toEqual(['cut.png', 'other.png', 'page.png'])
+  expect(readFileSync(join(back, 'shrunk.png'))).toEqual(small)
+  expect(await again()).toMatchObject({ restored: 0, there: 2, encoded: 2, missing: 3 })
+})
+
 test('a host that names no delivery base gives nothing, and each image says so', async () => {
   const { report, events } = await restored({ '': { images: [{ id: '1', name: 'a.png' }] } }, '')
   expect(report).toMatchObject({ restored: 0, missing: 1 })

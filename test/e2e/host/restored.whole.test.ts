@@ -77,6 +77,18 @@ it.each([
   await nothingIsSent(stage)
 })
 
+it.each(['strip', 'encode', 'shrink'] as const)(
+  'what a host has altered (%s) is had from its listing without a state, as no proved original',
+  async kind => {
+    const stage = await photosOn(kind)
+    rmSync(join(stage.home, 'state'), { recursive: true })
+    const listed = join(stage.home, 'listed')
+    const had = { exit_code: 3, restored: 4, missing: 0, unproved: 4, encoded: 4 }
+    expect(await stage.json('restore', listed, '--from-host')).toMatchObject(had)
+    expect(at(join(listed, 'Photos'))).toEqual(made(kind))
+  },
+)
+
 it('pictures with nothing to take away that a host packs anew are restored whole, and one of other pixels is said to be none', async () => {
   const sent = [10, 20, 30].map(shade => png(20, 30, shade).bytes)
   let dull: Buffer | null = null
