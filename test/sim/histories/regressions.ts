@@ -123,4 +123,6 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'what had arrived was left to nobody: the only record that showed how addresses are built had gone meanwhile',
   2000801427:
     'each image of an album counted for a folder of one picture, which took the album of another after a lost state',
+  2001301715:
+    'the judge wanted an image known for that of one of two equal pictures, which the host lists under one name',
 }

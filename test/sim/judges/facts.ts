@@ -73,6 +73,8 @@ function factsOf(world: World, running: () => number, waited: () => number) {
     isTakenForAnother: (album: TrueAlbum | null) => world.alike.isTaken(album),
     /** Whether albumd has an image recorded whose bytes were never compared. */
     isLinked: (id: string) => synced.images.byRemoteId(id)?.proof === 'none',
+    /** The name of the picture for which albumd has recorded an image. */
+    nameFor: (id: string) => synced.images.byRemoteId(id)?.name,
     /** Whether albumd has begun to delete an image and can't know whether that was done: it is as good as gone. */
     mayBeDeleted(id: string): boolean {
       const image = synced.images.byRemoteId(id)

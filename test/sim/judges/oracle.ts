@@ -2,6 +2,7 @@ import type { PictureBody } from '../../../src/remote/host.ts'
 import { split } from '../disk/tree.ts'
 import { looksEdited } from '../host/alterations.ts'
 import { isIn, pathOfAlbum, type TrueAlbum, type TrueImage, type Truth } from '../host/host-truth.ts'
+import { listedName } from '../host/listing-view.ts'
 import { RepairJudge } from './audit-judge.ts'
 import { DeletionJudge } from './deletion-judge.ts'
 import { type Facts, nameOf, type TakeBack, type Watch } from './facts.ts'
@@ -244,7 +245,7 @@ export class Oracle implements Watch {
       const between = [...this.#truth.images.values()].some(
         ({ source, hash, at }) => source === image.source && hash !== image.hash && at >= other.at,
       )
-      const counts = !this.#isLinked(other) && !this.#standsElsewhere(other)
+      const counts = !this.#isLinked(other) && !this.#standsElsewhere(other) && !this.#isOfAnother(other)
       if (!between && counts && !this.#facts.mayBeDeleted(other.id))
         this.report('nothing-twice', `${nameOf(image)} was sent twice`)
     }
@@ -264,6 +265,13 @@ export class Oracle implements Watch {
     return [...disk.paths()].some(
       path => path !== source && split(path).name === name && recordOf(path)?.image === id,
     )
+  }
+
+  /** Listed under one name, an image of these bytes may have been taken for that of another picture beside it. */
+  #isOfAnother({ id, name }: TrueImage): boolean {
+    const { nameFor, variations } = this.#facts
+    const taken = this.stateLost ? (nameFor(id) ?? name) : name
+    return taken !== name && listedName(taken, variations) === listedName(name, variations)
   }
 
   /** After its state was lost albumd may have taken it for another version, by its looks. */
