@@ -54,7 +54,7 @@ export async function onePass<N extends PassName>(
     const shown = hasOneMirror ? emitted : withWholePath(emitted)
     if (quiet && emitted.event === 'picture_failed') sayAside(eventInWords(shown)!)
     // An interrupted scan has not counted the whole folder, and nothing of what is planned begins.
-    if (interrupts.stop.aborted && (emitted.event === 'scan_finished' || emitted.event === 'uploads_started'))
+    if ((emitted.event === 'scan_finished' || emitted.event === 'uploads_started') && interrupts.stop.aborted)
       return
     if (emitted.event === 'scan_finished') {
       const line = eventInWords(shown)!
@@ -258,7 +258,7 @@ export class Tally {
     if (field) this.counts[field]++
     if (event === 'picture_unchanged' && emitted.compared) this.#compared++
     if (event === 'image_deleted' && emitted.reason === 'superseded') this.#replaced++
-    if (!('path' in emitted)) return
+    if (!('path' in emitted) || (this.#waiting.size === 0 && event !== 'picture_waits')) return
     const picture = fullPath(emitted.mirror, emitted.path)
     if (event === 'picture_waits') this.#waiting.set(picture, emitted)
     // After `change_found` the picture does not wait any more, because the file is gone or has a new version.

@@ -68,15 +68,17 @@ export function planMissingFolder(
 }
 
 function whyPending(record: FileRow | undefined, seen: FileLook): Reason | null {
-  if (!record) return because('new')
+  if (!record) return NEW
   const change = changeOf(record, seen)
   if (record.state === 'hidden' && change && CHANGED.has(codeOf(change))) return change
   if (record.state === 'gone' || record.state === 'kept' || record.state === 'hidden')
     return because('there_again')
   // A file of which no version was read is still new, for example one that was being written when a scan first saw it.
   const isUnread = record.state === 'pending' && record.image === null && record.hash === null
-  return change && isUnread ? because('new') : change
+  return change && isUnread ? NEW : change
 }
+
+const NEW = because('new')
 
 /** Reasons that show a new version of a file, and not an old one that was moved away and back. */
 const CHANGED: ReadonlySet<ReasonCode> = new Set(['size_changed', 'time_changed'])

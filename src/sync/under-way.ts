@@ -57,6 +57,7 @@ export class UnderWay {
 
   /** Whether the file is under way. If so, notes that the place is scanned again when the upload has ended. */
   leavesOut(file: FileKey, place: Place): boolean {
+    if (!this.any) return false
     const places = this.#files.get(textOf(file))
     places?.push(place)
     return places !== undefined

@@ -125,7 +125,9 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
     'folder',
     'name',
   ] as const
-  const valuesOf = (row: FileRow) => columns.map(column => row[column])
+  // Written out, which takes half as long as reading the columns by their names.
+  const valuesOf = (r: FileRow) =>
+    [r.size, r.mtime, r.ctime, r.ino, r.state, r.since, r.image, r.hash, r.flat, r.folder, r.name] as const
   const update = changes(
     `UPDATE files SET ${columns.slice(0, -2).map(column => `${column} = ?`)} WHERE folder = +? AND name = +?`,
   )
