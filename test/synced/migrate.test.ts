@@ -186,3 +186,27 @@ it('a picture that an earlier albumd called incomplete is judged anew', () => {
   const states = connect(file).prepare('SELECT state FROM files ORDER BY name').pluck().all()
   expect(states).toEqual(['pending', 'failed'])
 })
+
+it('a file of every state is kept, and no other is taken than before', () => {
+  const file = tempFile('albumd.db')
+  const states = ['pending', 'synced', 'linked', 'uncertain', 'failed', 'gone', 'kept', 'hidden']
+  const add = (db: Db, state: string, flat = 0) =>
+    db
+      .prepare('INSERT INTO files VALUES (1, ?, 1, 2, 3, 4, ?, 5, NULL, ?, ?)')
+      .run(state, state, Buffer.of(6), flat)
+  // Of the last version that compared states with a list.
+  const before = openDatabase(file, STEPS.slice(0, 19))
+  before.exec(`INSERT INTO mirrors (id, folder, album) VALUES (1, '/p', 'P');
+    INSERT INTO folders (id, mirror, path) VALUES (1, 1, '')`)
+  for (const state of states) add(before, state)
+  const known = rows(before, 'files')
+  before.close()
+  const db = openDatabase(file, STEPS)
+  onTestFinished(() => void db.close())
+  expect(rows(db, 'files')).toEqual(known)
+  expect(() => add(db, 'another')).toThrow('CHECK constraint failed')
+  db.exec('DELETE FROM files')
+  for (const state of states) add(db, state, 1)
+  db.exec('DELETE FROM files')
+  expect(() => add(db, 'pending', 2)).toThrow('CHECK constraint failed')
+})

@@ -42,10 +42,13 @@ export const mayBeSame = `files.hash IS NULL AND image IS NOT NULL
 export const withBytes = (hash: string) =>
   `images AS same CROSS JOIN files ON same.hash = ${hash} AND files.image = same.id AND files.state = 'synced'`
 
+/** The condition that a file has no proved image, word for word as its index says it. */
+const IS_OPEN = `(files.state = 'pending' OR files.state = 'uncertain' OR files.state = 'failed' OR files.state = 'linked')`
+
 /** The files without a proved image that have the bytes of an image (`of`), or are not read yet and may have them. SQL text. */
 export const openLike = (of: string) =>
   `files INDEXED BY files_open_by_size ON files.size = ${of}.size AND (files.hash IS NULL OR files.hash = ${of}.hash)
-     AND files.state IN ('pending','uncertain','failed','linked')`
+     AND ${IS_OPEN}`
 
 /** The files as the last scan saw them, each with the image that it uses. */
 export function openFiles({ all, changes, get, has, kept, one, run }: Statements) {
@@ -95,7 +98,7 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
            WHERE escrow.state <> 'held' AND due_at <= @running) AS unused
        CROSS JOIN files INDEXED BY files_open_by_size ON files.size = unused.size
        CROSS JOIN folders ON folders.id = files.folder
-     WHERE state IN ('pending','uncertain','failed','linked') AND state = 'pending'
+     WHERE ${IS_OPEN} AND state = 'pending'
        AND image IS NULL AND hash IS NULL AND (files.folder, name) > (+@folder, +@name)
        AND ${IN_MIRRORS}
      ORDER BY files.folder, name LIMIT 256`,
@@ -190,9 +193,7 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
       ),
       onImage: all<[image: number], FileRow>('SELECT * FROM files WHERE image = ?'),
       /** Files of this size without a proved image. A picture of the same size may have been moved to one of them. */
-      openOfSize: all<[size: number], FileRow>(
-        `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
-      ),
+      openOfSize: all<[size: number], FileRow>(`SELECT * FROM files WHERE ${IS_OPEN} AND size = +?`),
       /** A file without a proved image that has these bytes, or is not read yet and may have them. */
       openLike: get<[OfImage], FileRow>(
         `SELECT files.* FROM (SELECT +@size AS size, @hash AS hash
@@ -206,7 +207,7 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
       ),
       /** Files with these bytes that are linked to an image whose bytes are not compared yet. */
       linkedTo: all<[Bytes], FileRow>(
-        `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
+        `SELECT * FROM files WHERE ${IS_OPEN} AND size = +@size
            AND state = 'linked' AND hash = +@hash`,
       ),
       /** At most `most` recorded files of a folder, also hidden ones, but none that is kept. */
