@@ -32,6 +32,9 @@ export interface Stated {
   raw?: true
 }
 
+/** Only a crafted file has more parts. */
+export const MOST_PARTS = 200_000
+
 /** The parts in the order in which the format names them. Rejects only when the source's `read` does. */
 export type Walk = (reader: ByteReader) => AsyncGenerator<Part, void>
 

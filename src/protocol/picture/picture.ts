@@ -6,7 +6,7 @@ import { BEGINNING, type Foreign, foreignKind, walkUnknown } from './foreign.ts'
 import { walkGif } from './gif.ts'
 import { walkIco } from './ico.ts'
 import { walkJpeg } from './jpeg/jpeg.ts'
-import { isExtra, type Part, type Stated, type Verdict, VerdictFold, type Walk } from './part.ts'
+import { isExtra, MOST_PARTS, type Part, type Stated, type Verdict, VerdictFold, type Walk } from './part.ts'
 import { walkPng } from './png.ts'
 import { findSvgRoot, walkSvg } from './svg.ts'
 import { walkTiff } from './tiff.ts'
@@ -67,8 +67,6 @@ const HEAD = 64 * 1024
 const BLOCK = 4096
 /** A JPEG with 60 MB of metadata needs a thousand reads for its size; only a crafted file would need more. */
 const MOST_READS = 1024
-/** Only a crafted file has more parts. */
-const MOST_PARTS = 200_000
 
 /** The picture in the source; null: none of §4.3's formats. Rejects only when `source.read` does; memory is bounded. */
 export async function readPicture(source: ByteSource): Promise<Picture | null> {

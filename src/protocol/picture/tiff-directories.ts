@@ -4,10 +4,10 @@ import type { FlawCode, Stated } from './part.ts'
 /** Bytes of the header, of a pointer, of the number of entries, and of an entry; and where an entry has its values (TIFF 6.0,
  * section 2). */
 export const HEADER = 8
-const [COUNT, ENTRY, VALUE_AT] = [2, 12, 8]
+export const [COUNT, ENTRY, VALUE_AT] = [2, 12, 8]
 export const POINTER = 4
 
-const ORIENTATION = 274
+export const ORIENTATION = 274
 
 /** The types of whole numbers (TIFF 6.0, section 2; SubIFDs). */
 const WHOLE = new Set([1, 3, 4, 8, 9, 13])
@@ -15,10 +15,13 @@ const WHOLE = new Set([1, 3, 4, 8, 9, 13])
 const BYTES_OF_TYPE = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4]
 
 /** So many entries and numbers are read in all, because a file may be crafted to take long. */
-const MOST_READ = 300_000
+export const MOST_READ = 300_000
 
-/** An entry of a directory: `count` values of `bytes` bytes (0: of an unknown type), from the offset `at` on. */
-interface Entry {
+/** An entry of a directory: `count` values of `bytes` bytes (0: of an unknown type), from the offset `at` on. `from`: where the
+ * entry itself begins. */
+export interface Entry {
+  from: number
+  type: number
   count: number
   bytes: number
   at: number
@@ -41,7 +44,7 @@ export class Tiff {
   readonly reader: ByteReader
   /** Where the TIFF begins in the file. All pointers in the TIFF count from this offset. */
   readonly #start: number
-  readonly #isLittle: boolean
+  readonly isLittle: boolean
   #left = MOST_READ
   /** The offset of the first directory. 0: the header names none. */
   readonly first: number
@@ -53,7 +56,7 @@ export class Tiff {
   private constructor(reader: ByteReader, header: Buffer, start: number) {
     this.reader = reader
     this.#start = start
-    this.#isLittle = header[0] === 0x49
+    this.isLittle = header[0] === 0x49
     this.first = header.byteLength < HEADER ? 0 : this.#pointer(header, HEADER - POINTER)
   }
 
@@ -85,7 +88,7 @@ export class Tiff {
     const { size } = this.reader
     if (at + length > size) found.flaw ??= { code: 'cut', part: `tag ${tag}`, at: size }
     if (tags.includes(tag) && !found.entries.has(tag))
-      found.entries.set(tag, { ...values, at, isWhole: WHOLE.has(type) })
+      found.entries.set(tag, { from: offset, type, ...values, at, isWhole: WHOLE.has(type) })
   }
 
   /** The first number of each of these entries. */
@@ -117,7 +120,7 @@ export class Tiff {
   }
 
   uint(bytes: Buffer, at: number, length: number): number {
-    return this.#isLittle ? bytes.readUIntLE(at, length) : bytes.readUIntBE(at, length)
+    return this.isLittle ? bytes.readUIntLE(at, length) : bytes.readUIntBE(at, length)
   }
 }
 

@@ -6,16 +6,16 @@ import { endOfZeros, ROOM, Zeros } from './zeros.ts'
 const WIDTH = 256
 const HEIGHT = 257
 const BITS = 258
-const COMPRESSION = 259
+export const COMPRESSION = 259
 const PHOTOMETRIC = 262
 const SAMPLES = 277
 const ROWS_PER_STRIP = 278
 const PLANAR = 284
-const SUB_DIRECTORIES = 330
+export const SUB_DIRECTORIES = 330
 const DNG_VERSION = 50_706
 const NUMBERS = [WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, SAMPLES, ROWS_PER_STRIP, PLANAR, DNG_VERSION]
 /** The tags that say where the pixels are and how long they are: for strips, for tiles, and for the JPEG in old TIFFs. */
-const PIECES = [
+export const PIECES = [
   { kind: 'strip', offsets: 273, lengths: 279 },
   { kind: 'tile', offsets: 324, lengths: 325 },
   { kind: 'JPEG', offsets: 513, lengths: 514 },
@@ -24,7 +24,7 @@ const TAGS = [...NUMBERS, SUB_DIRECTORIES, ...PIECES.flatMap(({ offsets, lengths
 const YCBCR = 6
 
 /** So many directories are read, because a file may be crafted to take long. */
-const MOST_DIRECTORIES = 1000
+export const MOST_DIRECTORIES = 1000
 const NOTHING_BELOW = 2 ** 32 - 1
 
 /** A TIFF's directories say where everything is. No part is the end, because a writer may append a page. */

@@ -1,0 +1,49 @@
+import type { ByteReader } from '../../byte-reader.ts'
+import type { Part, Walk } from '../part.ts'
+
+/** What is taken out. location: all but how and when a picture was taken, and by whom. all: these, too. */
+export type Strip = 'location' | 'all'
+
+/** Bytes of what is made: some of the file's, between these offsets, or others. */
+export type Piece = Buffer | { from: number; to: number }
+
+/** Why a picture can't be stripped for sure, and which part is the cause.
+ * not_whole: something is missing, or its end can't be found. not_understood: its pixels may need a part that is not listed, or
+ * that would be changed together with another. too_many: it has more parts than are read. */
+export interface Obstacle {
+  code: 'not_whole' | 'not_understood' | 'too_many'
+  part: string
+  at: number
+}
+
+/** What stands for a part in what is made. Null: nothing. */
+export interface Taken {
+  part: Part
+  piece: Piece | null
+}
+
+/** How a picture of one format, which is a sequence of parts, is made anew from them. */
+export interface Rules {
+  walk: Walk
+  /** So many bytes stand before the first part. */
+  begin?: number
+  /** The end mark. A format without one states its length. */
+  end?: Buffer
+  /** Where this part has EXIF. Null: it is no such part. */
+  exifAt?(part: Part, reader: ByteReader): Promise<number | null>
+  /** The part that holds this EXIF. */
+  exif?(exif: Buffer): Buffer
+  /** Whether the part stays, or what stands there instead. `hasExif`: EXIF does, too. */
+  take(part: Part, reader: ByteReader, hasExif: boolean): Promise<Buffer | boolean>
+  /** Writes the lengths of what consists of several parts. False: they were not true before. */
+  measure?(taken: readonly Taken[]): boolean
+}
+
+export function lengthOf(piece: Piece): number {
+  return Buffer.isBuffer(piece) ? piece.byteLength : piece.to - piece.from
+}
+
+/** The text at an offset. */
+export async function textAt(reader: ByteReader, from: number, length: number): Promise<string> {
+  return (await reader.slice(from, from + length)).toString('latin1')
+}

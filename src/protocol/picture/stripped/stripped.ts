@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { ByteReader, type ByteSource } from '../../byte-reader.ts'
+import type { Format } from '../../formats.ts'
+import { FLAWS, MOST_PARTS, type Part } from '../part.ts'
+import { exifStates } from '../tiff-directories.ts'
+import { newExif } from './exif.ts'
+import { gifRules } from './gif.ts'
+import { jpegRules } from './jpeg.ts'
+import { joined, PiecedSource } from './pieces.ts'
+import { pngRules } from './png.ts'
+import type { Obstacle, Piece, Rules, Strip, Taken } from './rules.ts'
+import { strippedTiff } from './tiff.ts'
+import { webpRules } from './webp.ts'
+
+/** What is sent of a picture without its metadata.
+ * same: all its bytes. made: others, for as long as the picture's own source can be read; `hash` is their SHA-256. */
+export type Stripped =
+  | { kind: 'same' }
+  | { kind: 'made'; source: ByteSource; hash: Buffer }
+  | { kind: 'impossible'; why: Obstacle }
+
+/** How each format is made anew. Null: it stays whole. */
+const MAKERS: Readonly<
+  Record<Format, ((source: ByteSource, how: Strip) => Promise<Piece[] | Obstacle>) | null>
+> = {
+  jpeg: (source, how) => strippedParts(jpegRules, source, how),
+  png: (source, how) => strippedParts(pngRules, source, how),
+  gif: (source, how) => strippedParts(gifRules, source, how),
+  webp: (source, how) => strippedParts(webpRules, source, how),
+  tiff: strippedTiff,
+  bmp: null,
+  ico: null,
+  svg: null,
+}
+
+/** Takes the metadata out of a picture. What may stay is listed, and the bytes of its pixels stay as they are. Rejects only when
+ * `source.read` does; memory is bounded. */
+export async function stripped(format: Format, source: ByteSource, how: Strip): Promise<Stripped> {
+  const pieces = await MAKERS[format]?.(source, how)
+  if (!pieces) return { kind: 'same' }
+  if (!Array.isArray(pieces)) return { kind: 'impossible', why: pieces }
+  const made = new PiecedSource(source, await joined(source, pieces))
+  if (made.isAll) return { kind: 'same' }
+  const sum = createHash('sha256')
+  for await (const piece of new ByteReader(made).pieces(0, made.size)) sum.update(piece)
+  return { kind: 'made', source: made, hash: sum.digest() }
+}
+
+async function strippedParts(rules: Rules, source: ByteSource, how: Strip): Promise<Piece[] | Obstacle> {
+  const parts = await partsOf(rules, source)
+  if (!Array.isArray(parts)) return parts
+  const reader = new ByteReader(source)
+  const exif = await exifOf(rules, reader, parts, how)
+  const taken: Taken[] = []
+  for (const part of parts) {
+    let piece = await pieceOf(rules, part, reader, exif.bytes !== null)
+    if (piece === undefined) return { code: 'not_understood', part: part.name, at: part.from }
+    if (part === exif.instead) piece = exif.bytes
+    taken.push({ part, piece })
+  }
+  const isTrue = rules.measure?.(taken) ?? true
+  if (!isTrue) return { code: 'not_understood', part: 'frame', at: parts.at(-1)!.to }
+  return [{ from: 0, to: rules.begin ?? 0 }, ...taken.flatMap(({ piece }) => piece ?? [])]
+}
+
+/** The parts up to the end, which is there or of which only the mark is missing. */
+async function partsOf({ walk, end }: Rules, source: ByteSource): Promise<Part[] | Obstacle> {
+  const parts: Part[] = []
+  let hasEnded = end === undefined
+  for await (const part of walk(new ByteReader(source))) {
+    const { flaw, role } = part
+    if (parts.length === MOST_PARTS) return { code: 'too_many', part: part.name, at: part.from }
+    if (flaw && FLAWS[flaw.code] === 'missing') return { ...flaw, code: 'not_whole' }
+    parts.push(part)
+    hasEnded ||= role === 'end' || flaw?.code === 'no_end'
+    if (role === 'end') break
+  }
+  return hasEnded ? parts : { code: 'not_whole', part: 'end', at: source.size }
+}
+
+/** What stands for a part. Undefined: the pixels may need it, and nobody knows how. */
+async function pieceOf({ end, take }: Rules, part: Part, reader: ByteReader, hasExif: boolean) {
+  const { role, flaw, from, to } = part
+  if (flaw?.code === 'no_end') return end
+  if (role === 'stray' || role === 'unwritten') return null
+  const takes = role === 'end' || (await take(part, reader, hasExif))
+  if (Buffer.isBuffer(takes)) return takes
+  if (takes) return { from, to }
+  return role === 'metadata' || role === 'index' ? null : undefined
+}
+
+/** The new EXIF, and the part in whose place it stands: the first that has any. */
+async function exifOf({ exifAt, exif }: Rules, reader: ByteReader, parts: readonly Part[], how: Strip) {
+  let first: { part: Part; from: number } | null = null
+  let orientation: number | undefined
+  for (const part of parts) {
+    const from = (await exifAt?.(part, reader)) ?? null
+    if (from === null) continue
+    first ??= { part, from }
+    orientation ??= (await exifStates(reader, from)).orientation
+  }
+  const made = first && (await newExif(reader, [first.from, first.part.to], orientation, how))
+  return { instead: first?.part, bytes: made && exif!(made) }
+}
