@@ -17,7 +17,7 @@ import {
   type Sent,
 } from './host.ts'
 import { type Address, deliveryAddress, givenAddress, wholeAddress } from './http/address.ts'
-import type { HttpRequest, HttpResult } from './http/exchange.ts'
+import type { ChunkedBody, HttpRequest, HttpResult } from './http/exchange.ts'
 import { Bandwidth, Line, Passage, paced, type Slowness } from './line/line.ts'
 import { showsCredential } from './secrets.ts'
 
@@ -32,6 +32,8 @@ export interface UploadsOptions {
   wall?(): Millis
 }
 
+/** The most bytes of a body that is written at once to a host on this machine: less than Linux takes of any connection there. */
+const TAKEN_AT_ONCE = 256 * 1024
 /** How many of the latest credentials are remembered. */
 const REMEMBERED = 1000
 
@@ -160,12 +162,12 @@ export class Uploads {
     const schema: z.ZodType<Answer> = promised === null ? answers.send : answers.sendPresigned
     const readOutcome = answerReader({ endpoint: 'send', schema, where, secrets })
     const sent = await gate.pass('send', signal, async (onStart): Promise<Attempt<Answer>> => {
-      const { contentType, length, chunks: whole } = multipartOf(picture)
+      const { contentType, ...form } = multipartOf(picture)
       const request: HttpRequest = {
         method: 'POST',
         address,
         headers: { ...COMMON_HEADERS, 'content-type': contentType },
-        body: { length, chunks: paced(whole, this.#bandwidth, passage, signal) },
+        body: this.#bodyOf(form, address, passage, signal),
         limitMs: passage.leftMs(),
         onStart() {
           // After the credential has expired by this machine's clock, no byte leaves. So when the node refuses a credential in
@@ -209,6 +211,20 @@ export class Uploads {
     const cdnUrl = cdn_url === undefined ? null : deliveryAddress(cdn_url, base)
     const isSecret = cdnUrl !== null && [apiKey, credential.uploadUrl].some(secret => cdnUrl.includes(secret))
     return { ok: true, value: { imageId: image_id, cdnUrl: isSecret ? null : cdnUrl } }
+  }
+
+  /** Pieces show how much of a picture the system has taken, but cost more than one write. Without TLS the host is on this machine,
+   * and the system takes a small picture before the host has read any of it. So there pieces would show nothing. */
+  #bodyOf(
+    { length, whole, chunks }: Omit<ReturnType<typeof multipartOf>, 'contentType'>,
+    { secure }: Address,
+    passage: Passage,
+    signal: AbortSignal,
+  ): Uint8Array | ChunkedBody {
+    if (!whole || secure || length > TAKEN_AT_ONCE || !this.#bandwidth.isUnlimited)
+      return { length, chunks: paced(chunks, this.#bandwidth, passage, signal) }
+    passage.left = 0
+    return whole
   }
 
   /** The failure when the credential expired before the last byte left. `slow`: the picture had the line for itself. */
@@ -270,16 +286,17 @@ export function multipartOf(picture: PictureBody) {
       `Content-Type: ${picture.mime}\r\n\r\n`,
   )
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
+  const whole = picture.framed?.(head, tail) ?? null
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
     length: head.length + picture.size + tail.length,
-    chunks: framed(head, picture, tail),
+    /** Null: it is not in memory in one piece. */
+    whole,
+    chunks: whole ? [whole] : framed(head, picture, tail),
   }
 }
 
 async function* framed(head: Uint8Array, picture: PictureBody, tail: Uint8Array): AsyncGenerator<Uint8Array> {
-  const whole = picture.framed?.(head, tail)
-  if (whole) return yield whole
   yield head
   let size = 0
   for await (const chunk of picture.bytes ? [picture.bytes] : picture.chunks()) {

@@ -78,4 +78,9 @@ export function inMemory(bytes: Buffer): PictureBody {
   return { ...chunked(bytes), bytes }
 }
 
+/** A picture in memory that has room around it. */
+export function inOnePiece(bytes: Buffer): PictureBody {
+  return { ...inMemory(bytes), framed: (head, tail) => Buffer.concat([head, bytes, tail]) }
+}
+
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')

@@ -14,6 +14,7 @@ import {
   clientOf,
   failureOf,
   inMemory,
+  inOnePiece,
   never,
   sha256,
   successOf,
@@ -62,7 +63,7 @@ async function partsOf(contentType: string, body: Readable) {
 
 const SIZES = [1, 1000, 256 * 1024, 256 * 1024 + 1, 3_000_000]
 
-test.each(SIZES.flatMap(size => [inMemory(bytesOf(size)), chunked(bytesOf(size))]))(
+test.each(SIZES.flatMap(size => [inMemory, inOnePiece, chunked].map(make => make(bytesOf(size)))))(
   'a picture of $size bytes arrives whole as the only part "file", with a content-length and without the API key',
   async picture => {
     const origin = await serve(async (request, response) => {
@@ -131,6 +132,7 @@ const HTML = '<html>502 Bad Gateway</html>'
 
 test.each([
   ['in memory', inMemory],
+  ['in one piece', inOnePiece],
   ['in chunks', chunked],
 ])('a refusal before all of a picture %s was sent ends the sending, and is read', async (_, make) => {
   let arrived = 0
@@ -166,6 +168,7 @@ test('a page of a proxy before all of a picture was sent is a refusal of this pi
 
 test.each([
   ['in memory', inMemory],
+  ['in one piece', inOnePiece],
   ['in chunks', chunked],
 ])('when the connection breaks in the middle of a picture %s, nothing was stored', async (_, make) => {
   const origin = await serveRaw(socket => socket.once('data', () => socket.resetAndDestroy()))

@@ -235,6 +235,10 @@ export class Bandwidth {
     this.#clock = clock
   }
 
+  get isUnlimited(): boolean {
+    return this.#bytesPerSecond === Number.POSITIVE_INFINITY
+  }
+
   /** The most bytes that a piece may have. */
   get piece(): number {
     return Math.max(1, Math.min(PIECE, Math.floor(this.#bytesPerSecond / PIECES_A_SECOND)))
@@ -242,7 +246,7 @@ export class Bandwidth {
 
   /** Waits until so many bytes may be sent, or until `signal` is aborted. */
   async take(bytes: number, signal: AbortSignal): Promise<void> {
-    if (this.#bytesPerSecond === Number.POSITIVE_INFINITY) return
+    if (this.isUnlimited) return
     const now = this.#clock.monotonic()
     const from = Math.max(this.#takenUntil, now - SAVED_MS)
     this.#takenUntil = from + (bytes / this.#bytesPerSecond) * 1000
@@ -253,7 +257,7 @@ export class Bandwidth {
 
 /** Cuts a body into pieces, hands them out no faster than the limit allows, and counts them for the line. */
 export async function* paced(
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bandwidth: Bandwidth,
   passage: { left: number },
   signal: AbortSignal,
