@@ -243,7 +243,7 @@ async function replacesItsOwn(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { synced } = run
-  const known = synced.images.byRemoteId(imageId)
+  const known = job.file.image === null ? undefined : synced.images.byRemoteId(imageId)
   if (!known || known.hash.equals(open.hash) || known.id !== job.file.image) return false
   if (synced.files.onImage(known.id).length > 1) return false
   const image = { ...known, cdn_url: cdnUrl ?? known.cdn_url }
