@@ -190,7 +190,7 @@ const notify = value.section({
     .optional()
     .meta({
       description:
-        'A command for the shell that runs after each upload, one at a time, in the order of uploads. The command sync ' +
+        'A command for the shell that runs for each new address, one at a time, in the order of uploads. The command sync ' +
         'ends after the last of them. It gets $ALBUMD_URL (the public delivery address), $ALBUMD_PATH (of the file), ' +
         '$ALBUMD_ALBUM and $ALBUMD_ID (of the image), and of the environment what on_trouble gets. It is ended after 30 ' +
         'seconds.',

@@ -28,8 +28,16 @@ export type PassEvent =
     }
   /** `cdn_url`: null when the host has not told where it delivers the image. */
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string | null }
-  /** `compared`: no record proved that the host has the bytes, so the image was fetched and compared. */
-  | { event: 'picture_unchanged'; mirror: string; path: string; size: number; compared?: true }
+  /** `compared`: no record proved that the host has the bytes, so the image was fetched and compared. `cdn_url`: the address of an
+   * image that the picture uses again, after another one or none. */
+  | {
+      event: 'picture_unchanged'
+      mirror: string
+      path: string
+      size: number
+      compared?: true
+      cdn_url?: string | null
+    }
   /** An image on the host can be this picture. The picture is not uploaded. Its bytes are not compared yet. */
   | { event: 'picture_linked'; mirror: string; path: string }
   /** What became of an upload whose outcome was not known. */

@@ -1,6 +1,6 @@
 import { fullPath } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { count } from '../../words/text.ts'
+import { count, inDigits } from '../../words/text.ts'
 import type { Bus, DaemonEvent } from '../events.ts'
 import { orNull } from '../or-null.ts'
 import { recordedAt } from '../report/mirrored-pictures.ts'
@@ -12,16 +12,21 @@ type Note = (failed: Extract<DaemonEvent, { event: 'upload_command_failed' }>) =
 const PATIENCE_MS = 30_000
 
 interface Turn {
-  command: string
   path: string
   said: Record<string, string>
+}
+
+/** What the config says now, and the records that are open. */
+interface Current {
+  command: string
   synced: Synced
 }
 
 /** The most pictures that wait for the command. When there are more, the command does not run for the oldest. */
 const WAITING_MAX = 10_000
 
-/** Runs `notify.on_upload` for each uploaded picture, in order, so that a clipboard ends with the last address. */
+/** Runs `notify.on_upload` for each picture that has a new address, in order, so that a clipboard ends with the last one. The
+ * command is read when it is run, so a mended one counts for the pictures that wait too. */
 export class UploadCommand {
   readonly #note: Note
   readonly #stop: AbortSignal
@@ -29,6 +34,7 @@ export class UploadCommand {
   readonly #run: typeof runCommand
   readonly #patienceMs: number
   readonly #turns: Turn[] = []
+  #current: Current | null = null
   #work: Promise<void> | null = null
   #left = 0
   /** Whether the last command was killed because it hung. */
@@ -53,17 +59,23 @@ export class UploadCommand {
     this.#patienceMs = patienceMs
   }
 
-  /** Runs `command`, if there is one, for each picture that is uploaded from now on. Returns a function that ends this. */
+  /** From now on runs `command`, also for the pictures that wait. Without one, none waits. Returns a function that ends this. */
   listen(bus: Bus, command: string | undefined, synced: Synced): () => void {
-    if (command === undefined) return () => {}
+    this.#current = command === undefined ? null : { command, synced }
+    if (command === undefined) {
+      this.#turns.length = 0
+      return () => {}
+    }
     return bus.on('pass', emitted => {
-      if (emitted.event !== 'picture_uploaded') return
+      // Only a picture that uses another image than before has an address here.
+      if (emitted.event !== 'picture_uploaded' && emitted.event !== 'picture_unchanged') return
+      const { mirror, path, cdn_url } = emitted
+      if (cdn_url === undefined) return
       if (this.#turns.length >= WAITING_MAX) {
         this.#turns.shift()
         this.#left++
       }
-      const { mirror, path, cdn_url } = emitted
-      this.#turns.push({ command, path, said: saidOf(synced, mirror, path, cdn_url), synced })
+      this.#turns.push({ path, said: saidOf(synced, mirror, path, cdn_url) })
       this.#work ??= this.#takeAll()
     })
   }
@@ -77,11 +89,16 @@ export class UploadCommand {
     this.#untold = 0
   }
 
-  #record({ meta, commitNow }: Synced, problem: string | null): void {
-    if (!this.#records || problem === meta.get('upload_command_failed')) return
+  /** The command's outcome for `status`: the failure, with how many wait for the command, or null. */
+  #record(problem: string | null): void {
+    if (!this.#records || this.#current === null) return
+    const waiting = this.#turns.length
+    const said = problem && waiting > 0 ? `${problem}; ${inDigits(waiting)} more to run` : problem
+    const { meta, commitNow } = this.#current.synced
+    if (said === meta.get('upload_command_failed')) return
     commitNow(tx => {
-      if (problem === null) tx.meta.clear('upload_command_failed')
-      else tx.meta.set('upload_command_failed', problem)
+      if (said === null) tx.meta.clear('upload_command_failed')
+      else tx.meta.set('upload_command_failed', said)
     })
   }
 
@@ -90,16 +107,14 @@ export class UploadCommand {
       this.#tellLeft(this.#left, `more than ${WAITING_MAX} waited`)
       this.#left = 0
       const patience = AbortSignal.timeout(this.#patienceMs)
-      const problem = await this.#run(turn.command, turn.said, this.#stop, this.#patienceMs)
+      const problem = await this.#run(this.#current!.command, turn.said, this.#stop, this.#patienceMs)
       this.#hung = problem !== null && patience.aborted
       // A failure is noted once while the command goes on failing in the same way.
       if (problem !== null && problem === this.#failure) this.#untold++
-      else {
-        if (problem !== null)
-          this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
-        // The records may be closed by now.
-        orNull(() => this.#record(turn.synced, problem && `${turn.path}: ${problem}`))
-      }
+      else if (problem !== null)
+        this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
+      // The records may be closed by now.
+      orNull(() => this.#record(problem && `${turn.path}: ${problem}`))
       this.#failure = problem
     }
     this.#work = null

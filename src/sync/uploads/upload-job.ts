@@ -135,8 +135,8 @@ export interface Waits {
 /** What became of a file. Only `stop` concerns others too. `hash`: null when the file was not read. */
 export type UploadResult =
   | { kind: 'uploaded'; imageId: string; cdnUrl: string | null; size: number; mime?: string }
-  /** The host holds the file's bytes already. `compared`: an image was fetched to find this out. */
-  | { kind: 'unchanged'; size: number; compared?: true }
+  /** The host holds the file's bytes already. `compared` and `cdn_url`: as in the event `picture_unchanged`. */
+  | { kind: 'unchanged'; size: number; compared?: true; cdn_url?: string | null }
   /** An image with the file's name and dimensions is on the host, and its bytes are not compared yet. */
   | { kind: 'linked' }
   /** A run that only compares has found new bytes. The file goes on waiting. */

@@ -179,7 +179,7 @@ export class Uploader {
     if (!unused) return null
     const flat = flatness(this.#run.synced, job.albumPath, album)
     await this.#run.synced.commit(tx => unchanged(tx, job, open, unused, flat, momentOf(this.#run)))
-    return { kind: 'unchanged', size: open.look.size }
+    return { kind: 'unchanged', size: open.look.size, cdn_url: unused.cdn_url }
   }
 
   /** The picture's album, after a look at the images in it. Undefined: there is none, and this run creates none. */

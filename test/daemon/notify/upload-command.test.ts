@@ -10,6 +10,9 @@ const uploaded = (mirror: string, path: string) =>
 
 interface Stage {
   tell(path: string): void
+  /** The config is read again. */
+  listen(command: string | undefined): void
+  ran: string[]
   notes: DaemonEvent[]
   said: Record<string, string>[]
   /** The most commands that ran at the same time. */
@@ -29,8 +32,10 @@ async function stage(
   const said: Record<string, string>[] = []
   let running = 0
   let most = 0
-  const run = async (_: string, told: Record<string, string>, stop: AbortSignal) => {
+  const ran: string[] = []
+  const run = async (text: string, told: Record<string, string>, stop: AbortSignal) => {
     said.push(told)
+    ran.push(text)
     most = Math.max(most, ++running)
     try {
       return await answer(told, stop)
@@ -42,10 +47,15 @@ async function stage(
   const command = new UploadCommand(event => notes.push(event), stop.signal, true, run, patienceMs)
   await reading(config, async synced => {
     const bus = new Bus()
-    command.listen(bus, 'a command', synced)
+    let end = command.listen(bus, 'a command', synced)
+    const listen = (text: string | undefined) => {
+      end()
+      end = command.listen(bus, text, synced)
+    }
     const mirror = config.mirrors[0]!.folder
     const tellOf = (path: string) => bus.publish('pass', uploaded(mirror, path))
-    await work({ tell: tellOf, notes, said, most: () => most, stop, end: () => command.end() })
+    const seen = { notes, said, ran, most: () => most }
+    await work({ ...seen, tell: tellOf, listen, stop, end: () => command.end() })
     stop.abort()
     await command.end()
   })
@@ -162,5 +172,21 @@ it('waits for one command that hangs at the end of albumd, and not for each of t
     },
     (_, stop) => runCommand('sleep 600', {}, stop, 200),
     200,
+  )
+})
+
+it('runs the command of a new config for the pictures that wait, and none where it has none', async () => {
+  await stage(
+    async ({ tell, listen, ran }) => {
+      for (const path of ['1', '2', '3']) tell(path)
+      listen('a mended command')
+      await expect.poll(() => ran).toEqual(['a command', 'a mended command', 'a mended command'])
+      for (const path of ['4', '5']) tell(path)
+      listen(undefined)
+      listen('another command')
+      tell('6')
+      await expect.poll(() => ran.slice(3)).toEqual(['a mended command', 'another command'])
+    },
+    async () => 'it hung',
   )
 })

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
@@ -70,6 +70,21 @@ it('has a screenshot in the clipboard and on a page once it is uploaded, and no 
   await daemon.told('config_taken', 2)
   stage.write('third.png', png(7, 5).bytes)
   await expect.poll(failure).toBeNull()
+
+  const [go, goOn] = [join(stage.home, 'go'), join(stage.home, 'go-on')]
+  // What waits for a command that hangs runs the mended one, and status says how much that is.
+  stage.configure({ notify: { on_upload: `until [ -e '${go}' ]; do sleep 0.1; done; exit 4` } })
+  daemon.kill('SIGHUP')
+  await daemon.told('config_taken', 3)
+  for (const n of [1, 2, 3]) stage.write(`${n}.png`, png(n, 8).bytes)
+  await daemon.told('picture_uploaded', 6)
+  stage.configure({ notify: { on_upload: `until [ -e '${goOn}' ]; do sleep 0.1; done` } })
+  daemon.kill('SIGHUP')
+  await daemon.told('config_taken', 4)
+  writeFileSync(go, '')
+  await expect.poll(failure).toMatch(/: it ended with 4; 2 more to run$/)
+  writeFileSync(goOn, '')
+  await expect.poll(failure).toBeNull()
   expect(await daemon.stop()).toBe(0)
 })
 
@@ -101,6 +116,28 @@ it('runs for what sync uploads by itself, in order and to its end, and tells wha
   writeFileSync(join(stage.home, 'go'), '')
   expect(await put.ended).toMatchObject({ code: 0 })
   expect(JSON.parse(put.out()).pictures).toMatchObject([{ path: `${stage.pictures}/7.png`, code: null }])
+})
+
+it('runs for a picture that has the address of an earlier version again', async () => {
+  const pictures = { 'other.png': png(4, 5).bytes }
+  const stage = await setStage({ pictures })
+  stage.configure({
+    mirrors: [{ folder: 'pictures', album: 'Photos', deletions: 'keep' }],
+    notify: { on_upload: 'echo "$ALBUMD_URL" >> seen' },
+  })
+  const send = async (bytes: Uint8Array) => {
+    stage.write('latest.png', bytes)
+    return (await stage.here('put', 'pictures/latest.png')).out.trim()
+  }
+  const [first, second] = [png(5, 5).bytes, png(6, 5).bytes]
+  const given = [await send(first), await send(second), await send(first)]
+  expect(given[2]).toBe(given[0])
+  rmSync(join(stage.pictures, 'latest.png'))
+  await stage.here('sync')
+  given.push(await send(first))
+  // The same bytes again have the address that they had.
+  await send(first)
+  expect(readFileSync(join(stage.home, 'seen'), 'utf8').trimEnd().split('\n')).toEqual(given)
 })
 
 it.each(['screenshot-link', 'link-page'])('has an example %s whose config is right', example => {
