@@ -125,7 +125,7 @@ export class FolderRecords {
 
   /** Whether a file is recorded as it was sent. Size and time say so until its bytes are compared. */
   #isAsSent({ state, image, size, mtime }: FileRow): boolean {
-    if (state !== 'pending') return state === 'synced' || state === 'linked'
+    if (state === 'synced' || state === 'linked') return true
     const sent = image === null ? undefined : this.#context.synced.images.byId(image)
     return sent?.size === size && sent.mtime === mtime
   }

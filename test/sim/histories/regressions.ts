@@ -125,4 +125,6 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'each image of an album counted for a folder of one picture, which took the album of another after a lost state',
   2001301715:
     'the judge wanted an image known for that of one of two equal pictures, which the host lists under one name',
+  2001301842:
+    'an older copy counted as a folder made anew, for all that it showed had been deleted there before',
 }

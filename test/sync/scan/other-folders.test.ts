@@ -183,6 +183,18 @@ describe('another folder in the place of a known one', () => {
     },
   )
 
+  it('is in doubt when all that it shows was deleted from the folder before', async () => {
+    const workshop = await openWith({ 'trip/day/a.png': png(3, 2).bytes })
+    await workshop.pass()
+    const trip = join(workshop.pictures, 'trip')
+    renameSync(trip, `${workshop.pictures}-copy`)
+    workshop.write('trip/b.png', png(3, 3).bytes)
+    await workshop.pass({ graceMs: 600_000 })
+    expect(summary(workshop)).toMatchObject({ synced: 1, pending_deletions: 1 })
+    swap(trip, `${workshop.pictures}-copy`)
+    expect(await guarded(workshop)).toEqual(OTHER)
+  })
+
   it('is trusted with the folders below that lack pictures too', async () => {
     const workshop = await openWith({ 'trip/a.png': png(3, 2).bytes, 'trip/day/b.png': png(3, 3).bytes })
     const { pictures } = workshop
