@@ -8,7 +8,6 @@ copy() {
   if [ -n "${WAYLAND_DISPLAY:-}" ] && has wl-copy; then wl-copy
   elif [ -n "${DISPLAY:-}" ] && has xclip; then xclip -selection clipboard
   elif [ -n "${DISPLAY:-}" ] && has xsel; then xsel --clipboard --input
-  elif has pbcopy; then pbcopy
   else
     echo 'no clipboard: install wl-clipboard, xclip or xsel, and see that the desktop is in the environment' >&2
     return 1

@@ -117,6 +117,9 @@ function inWords(message: string, args: readonly string[], options: readonly str
     return first === 'accept'
       ? 'There is no command accept any more: leave a file out by a line in ignore or .albumdignore'
       : `There is no command ${first}${didYouMean(likelyKey(first, names))}`
+  const command = COMMANDS.find(({ name }) => name === first)
+  if (command && message.startsWith('Not enough non-option arguments'))
+    return `Usage: albumd ${command.command}`
   const [, unknown = ''] = /^Unknown argument: (\S+)$/.exec(message) ?? []
   const likely = likelyKey(unknown, options)
   return `${message}${didYouMean(likely && `--${likely}`)}`

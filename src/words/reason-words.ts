@@ -107,7 +107,7 @@ export const REASON_WORDS = {
   folder_emptied:
     'All {pictures} pictures in it are gone at once, and what is below it waits. Bring them back{folder:trust}',
   folder_restored:
-    'A restore into it has not ended. Let it end, or run it again; only if on purpose, remove {own:shell}, which deletes the images of what is missing, except kept ones',
+    'A restore into it has not ended. Let it end, or run it again; only if on purpose, remove {own:shell}, which takes what is missing as deleted',
   ignore_file_unreliable: "Ignore file can't be read ({why:fault}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
   folder_in_doubt: 'Deletions wait because of {path}{others:more} ({why:inner}){why:remedy_of}',

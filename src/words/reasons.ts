@@ -117,7 +117,7 @@ const KINDS = {
   shell: shellWord,
   /** What ends the doubt about a folder whose pictures do not come back, and what that costs. */
   trust: (folder: string) =>
-    `; only if on purpose, "albumd trust ${shellWord(folder)}" deletes the images of what is missing, except kept ones`,
+    `; only if on purpose, "albumd trust ${shellWord(folder)}" takes what is missing as deleted`,
   sysctl: (key: keyof typeof HIGHER) =>
     `sudo sysctl fs.inotify.${key}=${HIGHER[key]}, and the same line in /etc/sysctl.d to keep it`,
   /** What a person can do about the system's error with this code. */

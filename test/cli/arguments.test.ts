@@ -48,8 +48,8 @@ it.each([
   // They would be a sync in earnest.
   [['sync', '--dry-run=yes'], '--dry-run=yes takes no value. Use --dry-run'],
   [['sync', '--dry-run='], '--dry-run= takes no value. Use --dry-run'],
-  [['url'], 'See albumd url --help.'],
-  [['deletions'], 'See albumd deletions --help.'],
+  [['url'], 'Usage: albumd url <file>. See albumd url --help.'],
+  [['deletions'], 'Usage: albumd deletions <action> [path]. See albumd deletions --help.'],
   [['put', '-x.png'], 'See albumd put --help.'],
   [['move-mirror', 'a'], 'See albumd move-mirror --help.'],
   [['deletions', 'show'], 'Given: "show", Choices: "list", "approve", "discard"'],

@@ -112,7 +112,7 @@ function summary(albums: number, findings: readonly AuditFinding[], repair: bool
   const lost = findings.filter(finding => finding.lost).length
   const left = findings.length - repaired - lost
   const found = findings.length === 0 ? 'no difference' : `${count(left, 'finding')} left`
-  return `${count(albums, 'album')} compared: ${found}${repair && findings.length > 0 ? `, ${repaired - waiting} repaired` : ''}${waiting > 0 ? `, ${waiting} to be uploaded again` : ''}${lost > 0 ? `, ${count(lost, 'picture')} lost` : ''}`
+  return `${count(albums, 'album')} compared: ${found}${repair && findings.length > 0 ? `, ${repaired - waiting} repaired` : ''}${waiting > 0 ? `, ${waiting} to be uploaded again` : ''}${lost > 0 ? `, ${count(lost, 'image')} lost` : ''}`
 }
 
 const REPAIRS_GONE =
@@ -121,7 +121,7 @@ const REPAIRS_GONE =
 /** What a person can do about a finding. `repair`: the audit was told to repair, so the words do not advise that. */
 function whatToDo({ kind, ours, repaired, waits, lost, repair_from }: AuditFinding, repair: boolean): string {
   if (lost)
-    return 'lost: gone here too, and nothing here has its bytes. Put its file back from a backup if you have one'
+    return 'lost: nothing here has its bytes. If that was not on purpose, put its file back from a backup'
   if (waits) return 'its file waits to be uploaded again: "albumd status" says for what'
   if (repaired)
     return kind === 'gone' ? 'its file is uploaded again, or linked to an image of the same bytes' : 'deleted'

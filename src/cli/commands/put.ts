@@ -67,7 +67,7 @@ export const putCommand = configCommand(
   },
 )
 
-/** Copies pictures into a folder of a mirror. One that is refused does not keep the others. Throws NotPossible where all are. */
+/** Copies pictures into a folder of a mirror. One that is refused does not keep the others. Throws NotPossible where no try can help. */
 async function copied(
   config: Config,
   files: readonly string[],
@@ -86,7 +86,7 @@ async function copied(
       if (!(error instanceof NotPossible)) throw error
       taken.push({ path, cdn_url: null, code: error.code!, reason: error.message })
     }
-  if (taken.some(one => 'mirror' in one)) return taken
+  if (taken.some(one => 'mirror' in one || one.code === 'NOT_READY')) return taken
   throw new NotPossible(taken.map(one => ('mirror' in one ? '' : `${one.path}: ${one.reason}`)).join('; '))
 }
 

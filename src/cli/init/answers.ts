@@ -7,6 +7,7 @@ import { askingOnce, checkEndpoints, LONGEST_MS } from '../../daemon/doctor/endp
 import type { Finding } from '../../daemon/doctor/finding.ts'
 import { checkReach } from '../../daemon/doctor/host.ts'
 import { openHostToAsk } from '../../daemon/engine/remote.ts'
+import { VERSION_PATH } from '../../protocol/endpoints.ts'
 import { CREDENTIAL_LIFETIME_MS, REQUESTS_PER_SECOND } from '../../protocol/limits.ts'
 import { albumNameOf } from '../../sync/album.ts'
 import { EXIT, Problem } from '../problem.ts'
@@ -32,22 +33,24 @@ const { signal: NEVER } = new AbortController()
 export async function agreeOnHost(asker: Asker, given: Given, draft: Draft): Promise<void> {
   const { host } = draft
   const { 'base-url': address, 'ca-file': authority, check } = given
-  if (authority !== undefined) host.ca_file = resolve(authority)
+  if (authority !== undefined) host.ca_file = absolute(authority)
   const canAsk = asker.person && address === undefined
   const look = () => (check ? faultOfHost(host) : null)
   for (;;) {
     // When the address is asked for again, an empty line keeps it, because something else may have been wrong.
     const before = host.base_url || undefined
-    host.base_url = await asker.ask({
+    const answer = await asker.ask({
       option: 'base-url',
       given: address,
       words: `The image host's interface${before ? '' : ', such as https://images.example.com/api/v1'}`,
       fallback: before,
-      check: base_url => faultIn({ ...draft, host: { ...host, base_url } }, 'host.base_url'),
+      check: url => faultIn({ ...draft, host: { ...host, base_url: ofInterface(url) } }, 'host.base_url'),
     })
+    host.base_url = ofInterface(answer)
     let fault = await look()
     if (canAsk && fault?.check === 'tls' && authority === undefined) {
-      asker.tell(fault.message)
+      // The question that follows says what to do.
+      asker.tell(fault.message.replace(/\. .*/s, ''))
       await askForAuthority(asker, host)
       fault = await look()
     }
@@ -60,16 +63,21 @@ export async function agreeOnHost(asker: Asker, given: Given, draft: Draft): Pro
   }
 }
 
+/** The address of a host alone is completed. */
+function ofInterface(address: string): string {
+  return URL.parse(address)?.pathname === '/' ? new URL(VERSION_PATH, address).href : address
+}
+
 async function askForAuthority(asker: Asker, host: Host): Promise<void> {
   const file = await asker.ask({
     option: 'ca-file',
     words: "The certificate of the host's own authority (PEM file), or none",
     fallback: 'none',
     check: file =>
-      file === 'none' ? null : faultOf(() => readAuthorities({ host: { ca_file: resolve(file) } })),
+      file === 'none' ? null : faultOf(() => readAuthorities({ host: { ca_file: absolute(file) } })),
   })
   if (file === 'none') delete host.ca_file
-  else host.ca_file = resolve(file)
+  else host.ca_file = absolute(file)
 }
 
 async function faultOfHost(host: Host): Promise<Finding | null> {
@@ -79,7 +87,7 @@ async function faultOfHost(host: Host): Promise<Finding | null> {
 
 /** Asks for the key and tries it on the host. Null when a file holds the key already. Throws Problem and ConfigError. */
 export async function agreeOnKey(asker: Asker, given: Given, { host }: Draft): Promise<string | null> {
-  const file = given['api-key-file'] && resolve(given['api-key-file'])
+  const file = given['api-key-file'] && absolute(given['api-key-file'])
   const check = (key: string) => (given.check ? whyKeyRefused(asker, host, key) : null)
   const { ALBUMD_API_KEY } = process.env
   if (!file && !ALBUMD_API_KEY)

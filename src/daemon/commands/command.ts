@@ -69,7 +69,7 @@ export function refuseOtherConfig(config: Config, taken: string | null, pid: num
 
 /** The error of a command that asks for something impossible. The message says what a person can do instead. */
 export class NotPossible extends Refused {
-  constructor(message: string, code: 'NOT_POSSIBLE' | 'PAUSED' = 'NOT_POSSIBLE') {
+  constructor(message: string, code: 'NOT_POSSIBLE' | 'NOT_READY' | 'PAUSED' = 'NOT_POSSIBLE') {
     super(code, message)
   }
 }

@@ -102,9 +102,11 @@ function goneUnnoticed({ mirrors }: Config, synced: Synced, path: string): GoneP
   })
 }
 
+/** Whether an image at or below `path` stays for good: a person kept it, or its mirror keeps all. */
 function isKept(config: Config, synced: Synced, path: string): boolean {
   return locationsOf(config, synced, path).some(location => {
-    for (const { image } of picturesOf(recordedAt(synced, location))) if (image.kept === 1) return true
+    for (const { image } of picturesOf(recordedAt(synced, location)))
+      if (image.kept === 1 || location.mirror.deletions === 'keep') return true
     return keptImages(synced, location).length > 0
   })
 }

@@ -85,8 +85,7 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
           sum.update(chunk)
           begun.write(chunk)
         }
-        if ((await readPicture(begun)) === null)
-          throw new NotPossible('no picture of a format that the host takes')
+        await refuseNoPicture(begun)
         const wanted = { known: { size: begun.size, sha256: sum.digest() }, mtime: null }
         // Sizes come first, because a folder may hold many pictures.
         const isAlike = async (to: string) =>
@@ -121,6 +120,11 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
       throw refused(error)
     }
   }
+}
+
+async function refuseNoPicture(bytes: Parameters<typeof readPicture>[0]): Promise<void> {
+  if (bytes.size === 0) throw new NotPossible(inWords(because('empty_yet')), 'NOT_READY')
+  if ((await readPicture(bytes)) === null) throw new NotPossible('no picture of a format that the host takes')
 }
 
 function numbered(name: string, n: number): string {

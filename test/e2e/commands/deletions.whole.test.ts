@@ -312,6 +312,16 @@ it('deletions in their grace are listed with when they go, and each can be disca
   expect(await daemon.stop()).toBe(0)
 })
 
+it('says of a deleted picture in a mirror that keeps images, that its image stays', async () => {
+  const stage = await setStage({ pictures: picturesOf(0, 1), mirror: { deletions: 'keep' } })
+  rmSync(join(stage.pictures, 'a/0.png'))
+  const approve = () => stage.here('deletions', 'approve', 'a/0.png')
+  const kept = { code: 2, err: expect.stringContaining('Kept on the host for good already') }
+  expect(await approve()).toMatchObject(kept)
+  await stage.pass()
+  expect(await approve()).toMatchObject(kept)
+})
+
 it('a picture that is gone, and that no scan has missed yet, keeps its image when its deletion is discarded', async () => {
   const stage = await setStage({ pictures: picturesOf(0, 1) })
   const before = await stage.listing()

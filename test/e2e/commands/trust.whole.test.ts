@@ -156,7 +156,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     expect(await status(stage)).toMatchObject({
       state: 'guarded',
       reason: expect.stringContaining(
-        `Mount it again; only if on purpose, "albumd trust ${usb}" deletes the images of what is missing`,
+        `Mount it again; only if on purpose, "albumd trust ${usb}" takes what is missing as deleted`,
       ),
     })
     expect(await mounted.sync()).toMatchObject({ code: 0 })
