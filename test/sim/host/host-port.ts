@@ -75,8 +75,7 @@ export class HostPort implements ImageHost {
     const sent = await this.#persist('send', source, signal, () =>
       this.#host.send(token, picture.fileName, bytes, source, this.#me),
     )
-    // Half of it, all but the last byte, or nothing has come.
-    if (!sent.ok) this.#host.cut(token, [bytes.length >> 1, bytes.length - 1, 0][bytes.length % 3]!)
+    if (!sent.ok) this.#host.cut(token, bytes.length)
     return sent
   }
 

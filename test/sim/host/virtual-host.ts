@@ -155,10 +155,10 @@ export class VirtualHost {
     return viewOf(this, this.#time.now, listed, album, page)
   }
 
-  /** So many bytes of a picture have come, and then nothing. */
+  /** A part of the form has come that holds a picture of so many bytes, and then nothing. */
   cut(token: string, bytes: number): void {
     const issued = this.#credentials.get(token)
-    if (issued?.bytes === 0) issued.bytes = bytes
+    if (issued?.bytes === 0) issued.bytes = cutAt(token, bytes)
   }
 
   /** The images of an album that are listed, and whose bytes are not there yet. */
@@ -366,6 +366,13 @@ function withoutNewest<T extends { id: string }>({ images }: HostTruth, listed: 
   const ours = listed.flatMap(({ id }) => images.get(id) ?? []).filter(({ by }) => by !== 'other')
   const newest = ours.toSorted((one, other) => other.at - one.at)[0]
   return listed.filter(({ id }) => id !== newest?.id)
+}
+
+/** Where a form was cut, in bytes of its picture: before them, at any of them, or after all. The token was drawn, so that nothing
+ * else is to be. */
+function cutAt(token: string, bytes: number): number {
+  const drawn = Number.parseInt(hashOf(Buffer.from(token)).slice(0, 8), 16)
+  return Math.min(Math.max((drawn % (2 * bytes)) - (bytes >> 1), 0), bytes)
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
