@@ -202,13 +202,15 @@ export class Breaker {
     // A picture that was refused before shows nothing about others.
     const isKnown = this.#refused.has(textOf(key)) || this.#hasFailed(key, failed.code)
     const { endpoint, status, remedy } = refusal
+    // Where others are taken, a credential that was perhaps too old shows nothing about others, unless it happens again.
+    const isOfAge = refusal.aged === true && this.#hasServed && !isKnown
     this.#hasAnswered ||= endpoint === this.#block?.endpoint
     const isOfPicture = failed.mime !== undefined && (endpoint === 'upload' || endpoint === 'send')
-    if (isOfPicture && (status === UNSUPPORTED_TYPE || OF_TYPE.has(remedy))) {
+    if (isOfPicture && !isOfAge && (status === UNSUPPORTED_TYPE || OF_TYPE.has(remedy))) {
       const message = await this.#typeRefused(key, failed.mime!, refusal)
       if (message !== null) return { kind: 'waits', message }
     } else await this.#goLast(key)
-    if (!isKnown && remedy !== 'change_picture' && this.count(key, refusal)) this.#shut = endpoint
+    if (!isKnown && !isOfAge && remedy !== 'change_picture' && this.count(key, refusal)) this.#shut = endpoint
     if (this.#shut !== endpoint) return failed
     this.#notFailed.push(...this.#alike.values(), key)
     return refusing(refusal)

@@ -8,7 +8,7 @@ export interface Lane {
   enter(): Promise<boolean>
   /** Lets the next upload begin. */
   leave(): void
-  /** Leaves, because the host has no room for this upload beside the others. From now on fewer uploads go together. */
+  /** Leaves, because this upload has no room or takes too long beside the others. From now on fewer uploads go together. */
   giveWay(): void
 }
 

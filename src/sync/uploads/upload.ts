@@ -130,14 +130,14 @@ export class Uploader {
     await learnFrom(this.#run, knownOf(open, picture), cdnUrl, signal)
   }
 
-  /** Like `#bring`. When the node may have refused a credential because of its age, asks for another one at once, if the album
-   * shows that the picture has not arrived by this one. */
+  /** Like `#bring`. When the node may have refused a credential because of its age, fewer uploads go together from now on, and this
+   * one asks for another credential at once, if the album shows that the picture has not arrived by the old one. */
   async #bringInTime(parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
     for (let tries = 1; ; tries++) {
       const result = await this.#bring(parcel, signal)
       const isTooOld = result.kind === 'failed' && result.refusal?.aged === true
       if (!isTooOld || tries === CREDENTIALS) return result
-      parcel.job.lane.leave()
+      parcel.job.lane.giveWay()
       if (!(await this.#run.contents.lookAt(this.#run, parcel.album, signal)).ok) return result
     }
   }

@@ -1,11 +1,13 @@
-import { setTimeout } from 'node:timers/promises'
+import { utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { RemoteOptions } from '../../../src/remote/client.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { UNLIMITED } from '../../host/choices.ts'
-import { png } from '../../pictures.ts'
+import { png, svg } from '../../pictures.ts'
 import { clientOf } from '../../remote/client-of.ts'
-import { imagesOn, openWith, red, summary } from '../workshop.ts'
+import { failure, imagesOn, many, openWith, openWorkshop, red, summary } from '../workshop.ts'
 
 /** So many different pictures of 14 KB. */
 const pictures = (many: number) =>
@@ -78,4 +80,44 @@ it('a late picture that a proxy sends twice is not sent again, though its second
   expect(sent()).toBe(1)
   expect(await imagesOn(workshop)).toEqual(['red.png'])
   expect(summary(workshop)).toMatchObject({ synced: 1 })
+})
+
+const tooOld = () => failure('refused_by_node', 'NOT_FOUND', 'send', { status: 404, aged: true })
+
+it('where credentials get too old beside more than two others, so many go together that all are sent', async () => {
+  const workshop = await openWith(many(30))
+  let together = 0
+  const host = hostWith(workshop.host, {
+    requestUpload(...args) {
+      together++
+      return workshop.host.requestUpload(...args)
+    },
+    async send(...args) {
+      await setImmediate()
+      const sent = together > 3 ? tooOld() : await workshop.host.send(...args)
+      together--
+      return sent
+    },
+  })
+  expect(await workshop.pass({ host, concurrency: 8 })).toEqual({ stopped: [] })
+  expect(summary(workshop)).toMatchObject({ synced: 30, failed: 0 })
+})
+
+it('credentials that are too old say nothing about other pictures, where others are taken', async () => {
+  const workshop = await openWorkshop()
+  const drawing = svg('<svg xmlns="http://www.w3.org/2000/svg" width="2" height="2"/>').bytes
+  for (let n = 0; n < 12; n++) {
+    const name = n === 2 ? '2.svg' : `${n}.png`
+    workshop.write(name, n === 2 ? drawing : png(2, 2 + n).bytes)
+    utimesSync(join(workshop.pictures, name), n, n)
+  }
+  const old = ['1.png', '3.png', '4.png', '5.png']
+  const host = hostWith(workshop.host, {
+    send: async (credential, picture, signal) =>
+      old.includes(picture.fileName) ? tooOld() : workshop.host.send(credential, picture, signal),
+  })
+  const pass = () => workshop.pass({ host, concurrency: 1, order: 'oldest' })
+  expect(await pass()).toEqual({ stopped: [] })
+  expect(workshop.synced.account.blocks()).toEqual([])
+  expect(summary(workshop)).toMatchObject({ synced: 8, failed: 4 })
 })
