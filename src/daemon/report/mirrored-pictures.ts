@@ -8,7 +8,7 @@ import { locationOf as placeOf } from '../../records/versions.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
 import { lookAt, type MirrorLocation } from '../../sync/scan/index.ts'
-import { fileAt, fullPath, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
+import { fileAt, folderAbove, fullPath, isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
 import type { Records, Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileRow, FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
@@ -48,7 +48,7 @@ function behindLinks(path: string): string {
   return join(realPathOf(dirname(path)), basename(path))
 }
 
-/** The location of what lies there under a name with another Unicode form: a Mac writes "ü" as two characters. Null: nothing. */
+/** The location of what lies there under a name that is spelled otherwise. Null: nothing, or several. */
 function nameMeant({ mirror, path }: MirrorLocation): MirrorLocation | null {
   let above = ''
   for (const name of path.split('/')) {
@@ -58,11 +58,17 @@ function nameMeant({ mirror, path }: MirrorLocation): MirrorLocation | null {
       continue
     }
     const entries = orNull(() => realDisk.readFolder(fullPath(mirror.folder, above))) ?? []
-    const [only, another] = entries.filter(entry => entry.name.normalize() === name.normalize())
+    const [only, another] = entries.filter(entry => spelling(entry.name) === spelling(name))
     if (!only || another) return null
     above = pathOf(above, only.name)
   }
   return above === path ? null : { mirror, path: above }
+}
+
+/** What all spellings of a name share. A Mac writes "ü" as two characters. Bytes that are not UTF-8 come from a shell as one
+ * character each, and the records write them as \xNN. */
+function spelling(name: string): string {
+  return name.normalize().replace(/(?:\\x[0-9a-f]{2}|\u{FFFD})+/gu, '\u{FFFD}')
 }
 
 type Location = { mirror: { folder: string }; path: string }
@@ -73,16 +79,18 @@ function isOnDisk({ mirror, path }: Location): boolean {
 
 /** Whether anything is or was at a location. Disk and records tell. */
 export function isKnownAt(synced: Synced, location: MirrorLocation): boolean {
-  // Only `lookAt` finds a name that is not valid UTF-8.
+  // Only `lookAt` tells what can't be looked at from what is not there.
   return isOnDisk(location) || isRecorded(synced, location) || lookAt(realDisk, location).kind !== 'absent'
 }
 
 function isRecorded(synced: Synced, { mirror, path }: MirrorLocation): boolean {
   const row = synced.mirrors.of(mirror.folder)
   if (!row) return false
+  const above = synced.folders.at(row.id, folderAbove(path))
   return (
     fileAt(synced, row.id, path) !== undefined ||
     isFolder(synced, row.id, path) ||
+    (above && synced.failures.of(above.id, nameOf(path))) !== undefined ||
     synced.history.last({ mirror: row.id, path }) !== undefined
   )
 }

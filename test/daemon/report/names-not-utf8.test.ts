@@ -1,6 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { isKnownAt, locationsOf } from '../../../src/daemon/report/mirrored-pictures.ts'
 import { type Status, statusOf } from '../../../src/daemon/report/status.ts'
 import { because, inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
@@ -63,4 +64,11 @@ it('a picture with a name that is not UTF-8 counts as a picture and as failed', 
   await at.pass()
   const failed = at.events.flatMap(emitted => (emitted.event === 'picture_failed' ? [emitted.path] : []))
   expect(failed.sort()).toEqual(['a/bad\\xff.png', 'a/broken.png'])
+
+  // Its path is understood as `status` shows it, and as a shell gives it.
+  for (const given of ['a/bad\\xff.png', 'a/bad\ufffd.png', join(at.pictures, 'a/bad\ufffd.png')])
+    expect(locationsOf(at.config, at.synced, given)).toMatchObject([{ path: 'a/bad\\xff.png' }])
+  expect(isKnownAt(at.synced, { mirror: at.config.mirrors[0]!, path: 'a/bad\\xff.png' })).toBe(true)
+  const reason = inWords(because('name_not_utf8'))
+  expect(at.why('a/bad\\xff.png')).toMatchObject({ state: 'unknown', reason })
 })
