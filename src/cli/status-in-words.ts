@@ -1,12 +1,12 @@
 import { keyRemedy } from '../config/host-access.ts'
 import { type Check, checksOf, type HealthConfig, isForPerson } from '../daemon/notify/health.ts'
-import type { FailureStatus } from '../daemon/report/failures.ts'
+import { type AlikeFailures, alikeFailures } from '../daemon/report/failures.ts'
 import { type MirrorStatus, waitsInWords } from '../daemon/report/mirror-status.ts'
 import { whatBacklogTakes } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, Status } from '../daemon/report/status.ts'
 import type { PageNow } from '../page/ask.ts'
 import { systemClock } from '../protocol/clock.ts'
-import { fullPath } from '../sync/tree-path.ts'
+import { fullPath, nameOf } from '../sync/tree-path.ts'
 import {
   because,
   blockInWords,
@@ -14,6 +14,7 @@ import {
   hostRefusesKey,
   inWords,
   machineInWords,
+  quotaRemedy,
 } from '../words/reasons.ts'
 import {
   alteredInWords,
@@ -31,8 +32,10 @@ import {
 } from '../words/text.ts'
 import { paint } from './terminal/output.ts'
 
-/** The most failures that are shown. After an accident there may be thousands, and the lines above must stay on the screen. */
+/** The most groups of failures that are shown, and the most names of each. After an accident there may be thousands, and the
+ * lines above must stay on the screen. */
 const FAILURES_SAID = 20
+const NAMED = 8
 
 /** The labels of the rows of the table of checks. Others belong to the lines of a mirror, the host or a failure. */
 const LABELS: Readonly<Record<string, string>> = {
@@ -41,6 +44,7 @@ const LABELS: Readonly<Record<string, string>> = {
   KEY: 'key',
   HELD: 'held',
   MANY: 'many',
+  LOSS: 'state',
   WATCH_LOST: 'watch',
   USED_UP_EARLY: 'quota',
   UPLOAD_COMMAND: 'notify',
@@ -76,13 +80,17 @@ export function statusInWords(
     const isSaid = status.mirrors[at - 1]?.reason === mirror.reason
     lines.push(...(at > 0 ? [''] : []), ...mirrorInWords(mirror, status, isSaid))
   }
+  for (const { folder, images } of status.removed)
+    lines.push(
+      `${count(images, 'image')} of ${printable(folder)}, which is in no mirror now, ${images === 1 ? 'stays' : 'stay'} on the host`,
+    )
   lines.push('', ...quotaInWords(status, now?.rate.pictures), ...machinesInWords(status))
   lines.push(...checksOf(status, config, systemClock.wall(), file).flatMap(checkInWords))
   const polled = status.watching?.polled_folders ?? []
   if (polled.length > 0)
     lines.push(labelled('watch', printable(inWords(because('folders_polled', { polled })))))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
-  lines.push(...pageInWords(now, status.backlog), ...backInWords(status))
+  lines.push(...pageInWords(now, status.paused !== null), ...backInWords(status))
   lines.push(...auditInWords(status.audit).map((said, at) => labelled(at === 0 ? 'audit' : '', said)))
   const altered = alteredInWords(status.delivery)
   if (altered) lines.push(labelled('host', `delivers ${altered}`))
@@ -105,30 +113,48 @@ function failuresInWords(status: Status): string[] {
   // The lines of a mirror already say why its first folder is in doubt.
   const told = new Set(status.mirrors.map(({ doubt }) => doubt))
   const untold = status.failures.filter(({ mirror, path }) => !told.has(fullPath(mirror, path)))
-  const more = untold.length > FAILURES_SAID
+  const groups = alikeFailures(untold)
+  const shown = groups.slice(0, FAILURES_SAID)
+  const all = status.mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0)
+  const named = shown.reduce((sum, { all }) => sum + Math.min(all.length, NAMED), 0)
+  const more = Math.max(all, status.failures.length) - (status.failures.length - untold.length) - named
   return [
-    ...untold.slice(0, FAILURES_SAID).map(failure => failureInWords(failure, status)),
-    ...(more ? [labelled('', 'and others: "albumd status --json" names up to 1,000')] : []),
+    ...shown.flatMap(group => failureInWords(group, status)),
+    ...(more > 0
+      ? [labelled('', `${inDigits(more)} not named here: "albumd status --json" names up to 1,000`)]
+      : []),
   ]
 }
 
 /** Whether only a command goes on: without albumd nobody notices that a trouble passes, such as a host that is away. */
-function waitsForCommand({ running, paused, waits_for, blocks }: Status): boolean {
+function waitsForCommand({ running, paused, waits_for, blocks, mirrors }: Status): boolean {
   const isFree = !running && paused === null && waits_for === null
-  return isFree && blocks.some(({ needs_person }) => !needs_person)
+  const isToSend = mirrors.some(({ waits }) => waits.some(({ code }) => code === 'run_sync'))
+  return isFree && (isToSend || blocks.some(({ needs_person }) => !needs_person))
 }
 
 function failureInWords(
-  { mirror, path, code, message, next_attempt_at: again, in_doubt, needs_person }: FailureStatus,
+  { full, path, message, all: [first, ...others] }: AlikeFailures,
   { mirrors, running }: Status,
-): string {
+): string[] {
+  const { code, in_doubt, needs_person } = first
+  const many = others.length > 0
   // With one mirror, the path below the mirror's folder is enough. The folder itself has the path ''.
-  const at = printable(mirrors.length > 1 || path === '' ? fullPath(mirror, path) : path)
+  const at = printable(mirrors.length > 1 || path === '' ? full : path)
+  const tries = [first, ...others].flatMap(({ next_attempt_at }) => next_attempt_at ?? []).sort()
   // An upload in doubt may have arrived, so it does not count as failed.
-  if (code === 'UNCERTAIN')
-    return labelled('unsure', `${at}: ${printable(message)} (${code}; ${lookedForAgain(again)})`, 'waits')
-  const said = `${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
-  return labelled(in_doubt ? 'doubt' : 'failed', said, needs_person ? 'act' : 'waits')
+  const isUnsure = code === 'UNCERTAIN'
+  const noun = in_doubt && !isUnsure ? 'folder' : 'picture'
+  const what = `${at}${many ? ` (${count(others.length + 1, noun)})` : ''}: ${printable(message)}`
+  const names = [first, ...others].slice(0, NAMED).map(({ path }) => printable(nameOf(path)))
+  const line = isUnsure
+    ? labelled('unsure', `${what} (${code}; ${lookedForAgain(tries.at(-1) ?? null)})`, 'waits')
+    : labelled(
+        in_doubt ? 'doubt' : 'failed',
+        `${what}${nextTry((running && tries[0]) || null)} (${code})`,
+        needs_person ? 'act' : 'waits',
+      )
+  return many ? [line, labelled('', `${names.join(', ')}${others.length >= NAMED ? ', …' : ''}`)] : [line]
 }
 
 function backInWords({
@@ -139,10 +165,9 @@ function backInWords({
   audit: { kinds },
 }: Status): string[] {
   if (since === null) return []
-  const unsent = mirrors.reduce((sum, { pending_uploads }) => sum + pending_uploads, 0)
   const lacks = [
     ...(kinds.gone > 0 ? [`${count(kinds.gone, 'image')} gone from the host`] : []),
-    ...(unsent > 0 ? [`${count(unsent, 'picture')} not uploaded yet`] : []),
+    ...(mirrors.some(({ pending_uploads }) => pending_uploads > 0) ? ['what is not uploaded yet'] : []),
   ]
   const except = lacks.length > 0 ? `, except ${lacks.join(' and ')}` : ''
   return [
@@ -188,13 +213,8 @@ function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
     const [first] = alike as [Status['blocks'][number]]
     const { code, message } = first
     const since = alike.map(block => block.since).sort()[0]!
-    const last = alike
-      .flatMap(block => (block.said_at === block.since ? [] : block.said_at))
-      .sort()
-      .at(-1)
-    const again = last === undefined ? '' : `, said again at ${localTime(last)}`
     const next = alike.flatMap(({ next_try_at }) => next_try_at ?? []).sort()[0] ?? null
-    const said = `${blockInWords(alike)}: ${printable(message)}${nextTry(next)} (${code}; since ${localTime(since)}${again})`
+    const said = `${blockInWords(alike)}: ${printable(message)}${nextTry(next)} (${code}; since ${localTime(since)})`
     const line = labelled('host', said, alike.some(({ needs_person }) => needs_person) ? 'act' : 'waits')
     return hostRefusesKey(first) ? [line, labelled('', keyRemedy)] : [line]
   })
@@ -231,14 +251,14 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
   )
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [countLeftOut(why, n)] : []))
   const leftOut = left.length > 0 ? `; left out: ${left.join(', ')}` : ''
-  const { state, reason } = mirror
-  const waits = mirror.pending_uploads > 0 ? 'waiting' : state
-  const why = state === 'idle' ? waitsInWords(mirror.waits) : []
-  const does = state !== 'idle' ? state : why.length > 1 ? waits : printable(reason ?? waits)
-  const head = `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${paint(colourOf(mirror), does)}`
+  const { folder, state, reason } = mirror
+  // What the whole account waits for is said below the mirrors.
+  const why = state === 'idle' ? waitsInWords(mirror.waits.filter(({ pictures }) => pictures !== null)) : []
+  const isBelow = isSaid || status.blocks.some(({ message }) => message === reason)
+  const head = `${printable(folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${doesInWords(mirror, status)}`
   const details = [
-    reason && state !== 'idle' && !isSaid && printable(reason),
-    ...(why.length > 1 ? why : []),
+    reason && state !== 'idle' && !isBelow && printable(reason),
+    ...why,
     mirror.looked_at
       ? [`${inDigits(synced + linked)} of ${count(files, 'picture')} on the host`, ...rest].join(', ') +
         leftOut
@@ -255,10 +275,27 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
   return [head, ...details.flatMap(detail => (detail ? [`        ${detail}`] : []))]
 }
 
-function colourOf({ state, needs_person, files, synced }: MirrorStatus): Parameters<typeof paint>[0] {
-  if (state === 'guarded' || state === 'blocked') return needs_person ? 'red' : 'yellow'
-  if (state === 'paused') return 'yellow'
-  return state === 'idle' && synced === files ? 'green' : 'reset'
+/** What a mirror does, in a word and a colour. For a person it is not idle while something of it failed or waits. */
+function doesInWords(
+  {
+    folder,
+    state,
+    needs_person,
+    held_deletions,
+    pending_uploads,
+    failed,
+    uncertain,
+    files,
+    synced,
+  }: MirrorStatus,
+  { failures }: Status,
+): string {
+  if (state === 'guarded' || state === 'blocked') return paint(needs_person ? 'red' : 'yellow', state)
+  if (state !== 'idle') return paint(state === 'paused' ? 'yellow' : 'reset', state)
+  if (held_deletions > 0 || failures.some(one => one.mirror === folder && one.needs_person))
+    return paint('red', 'needs you')
+  if (pending_uploads + failed + uncertain > 0) return 'waiting'
+  return paint(synced === files ? 'green' : 'reset', state)
 }
 
 function restoreOf({ state, folder }: MirrorStatus): string {
@@ -275,14 +312,15 @@ function keepingInWords(mirror: MirrorStatus): string {
   const { left_out_with_image: pictures, left_out } = mirror
   return [
     inWords(because('left_out_with_image', { pictures })),
-    ...(left_out.empty > 0 ? [`${restoreOf(mirror)} brings back what was emptied`] : []),
     ...(left_out.ignored > 0
       ? ['"albumd sync --prune-ignored" deletes the images of what a rule hides']
-      : []),
+      : left_out.empty > 0
+        ? [`${restoreOf(mirror)} brings back what was emptied`]
+        : []),
   ].join('; ')
 }
 
-function pageInWords(now: PageNow | null, backlog: Pick<Status['backlog'], 'pictures'>): string[] {
+function pageInWords(now: PageNow | null, isPaused: boolean): string[] {
   if (now === null) return []
   const { page, picgo_server, uploading, rate } = now
   const where = page.url ?? page.why
@@ -291,18 +329,15 @@ function pageInWords(now: PageNow | null, backlog: Pick<Status['backlog'], 'pict
     ...uploading.map(
       ({ path, sent, size }) => `sending ${printable(path)}: ${sizeInWords(sent)} of ${sizeInWords(size)}`,
     ),
-    ...(rate.pictures > 0 || rate.bytes > 0 ? [rateInWords(rate, backlog)] : []),
+    ...(!isPaused && (rate.pictures > 0 || rate.bytes > 0) ? [rateInWords(rate)] : []),
     ...(where === null ? [] : [labelled('page', where)]),
     ...(editors === null ? [] : [labelled('editors', editors)]),
   ]
 }
 
-function rateInWords(
-  { bytes, pictures }: PageNow['rate'],
-  { pictures: left }: Pick<Status['backlog'], 'pictures'>,
-): string {
+function rateInWords({ bytes, pictures }: PageNow['rate']): string {
   const pace = pictures > 0 ? `, ${Math.round(pictures * 10) / 10} pictures a second` : ''
-  return labelled('rate', `${sizeInWords(bytes)}/s${pace}${left > 0 ? `; ${inDigits(left)} left` : ''}`)
+  return labelled('rate', `${sizeInWords(Math.round(bytes))}/s${pace}`)
 }
 
 function machinesInWords({ machines }: Pick<Status, 'machines'>): string[] {
@@ -315,14 +350,19 @@ function machinesInWords({ machines }: Pick<Status, 'machines'>): string[] {
 
 /** The lines of `status` about the day's quota, and about the pictures that wait for it. `pace`: pictures a second at this
  * moment. */
-export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog'>, pace = 0): string[] {
+export function quotaInWords(
+  { quota, backlog, blocks, paused }: Pick<Status, 'quota' | 'backlog' | 'blocks' | 'paused'>,
+  pace = 0,
+): string[] {
   const { plan, limit, used, exhausted } = quota
   const isKept = quota.only_reserve_left && backlog.pictures > 0
   const kept = isKept ? `, ${inWords(because('rest_is_reserve'))}` : ''
   const ofToday = `${inDigits(used)} of ${inDigits(limit)}`
-  const used_up = exhausted ? paint('yellow', `, ${usedUp(quota)}`) : kept
+  const remedy = quotaRemedy(blocks)
+  const atOnce = remedy ? `; ${inWords(remedy)}` : ''
+  const used_up = exhausted ? paint('yellow', `, ${usedUp(quota)}`) + atOnce : kept
   const lines = [labelled('quota', `${ofToday} today (${plan})${used_up}`)]
-  const takes = whatBacklogTakes({ quota, backlog }, pace)
+  const takes = paused === null && whatBacklogTakes({ quota, backlog }, pace)
   if (takes) lines.push(`backlog ${inWords(takes)}`)
   return lines
 }

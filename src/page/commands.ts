@@ -26,8 +26,8 @@ const PAUSES = new Map<unknown, number | null>([
 ])
 
 const WORDS = {
-  approve: 'Delete now:',
-  discard: 'Keep on the host:',
+  approve: 'Approving the deletion of',
+  discard: 'Keeping on the host',
 } as const
 
 /** The commands that people gave on the page, and their outcome. The daemon carries them out between its passes. */

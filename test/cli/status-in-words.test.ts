@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { quotaInWords, statusInWords } from '../../src/cli/status-in-words.ts'
 import type { MirrorStatus } from '../../src/daemon/report/mirror-status.ts'
 import type { Status } from '../../src/daemon/report/status.ts'
+import { because, inWords } from '../../src/words/reasons.ts'
 import { localTime } from '../../src/words/text.ts'
 import { mirrorInSync } from '../daemon/report/mirror-status.ts'
 
@@ -13,6 +14,7 @@ const STATUS: Status = {
   config_file: null,
   paused: null,
   mirrors: [mirrorInSync(2)],
+  removed: [],
   quota: {
     plan: 'free',
     limit: 9,
@@ -116,8 +118,8 @@ describe('status', () => {
     expect(back(0, 0)[0]).toContain(`since ${localTime(since)}: albumd restore`)
     expect(back(0, 0)[1]).not.toContain('since')
     expect(back(0, 0, first)[1]).toContain(localTime(first))
-    expect(back(8, 0)[0]).toContain('except 8 pictures not uploaded yet')
-    expect(back(1, 1)[0]).toContain('except 1 image gone from the host and 1 picture not uploaded yet')
+    expect(back(8, 0)[0]).toContain('except what is not uploaded yet')
+    expect(back(1, 1)[0]).toContain('except 1 image gone from the host and what is not uploaded yet')
   })
 
   it.each<[Partial<MirrorStatus>, string[], string[]]>([
@@ -148,19 +150,41 @@ describe('status', () => {
   })
 
   it('names the first of very many failures', () => {
-    const failures = Array.from({ length: 21 }, (_, n) => failure(`${n}.png`, { in_doubt: n === 0 }))
+    const failures = Array.from({ length: 21 }, (_, n) => failure(`${n}/a.png`, { in_doubt: n === 0 }))
     const told = lines({ failures })
     expect(told.filter(line => /^(failed|doubt) /.test(line))).toHaveLength(20)
-    expect(labelled('doubt', { failures })).toEqual(['doubt   0.png: said (X)'])
-    expect(told.join()).toContain('and others')
-    expect(text({ failures: failures.slice(1) })).not.toContain('and others')
+    expect(labelled('doubt', { failures })).toEqual(['doubt   0/a.png: said (X)'])
+    expect(told.join()).toContain(' 1 not named here: ')
+    expect(text({ failures: failures.slice(1) })).not.toContain('not named here')
+    // What is beyond the failures that `status` holds is counted too.
+    expect(text({ failures, mirrors: [{ ...mirrorInSync(4), failed: 3000 }] })).toContain(' 2,980 not named')
+  })
+
+  it('says once what is alike of the failures of a folder', () => {
+    const failures = Array.from({ length: 10 }, (_, n) =>
+      failure(`a/${n}.png`, { message: `Damaged (at byte ${n}). Replace it` }),
+    )
+    const told = text({ failures: [...failures, failure('b/1.png', { message: 'Damaged (at byte 1)' })] })
+    expect(told).toContain('failed  a (10 pictures): Damaged. Replace it (X)\n        0.png, ')
+    expect(told).toContain('7.png, …\n')
+    expect(told).toContain('failed  b/1.png: Damaged (at byte 1) (X)\n')
+    expect(told).toContain(' 2 not named here: ')
+  })
+
+  it('says that a mirror needs its reader, and calls none idle of which something failed', () => {
+    const does = (mirror: Partial<MirrorStatus>, failures: Status['failures'] = []) =>
+      lines({ failures, mirrors: [{ ...mirrorInSync(2), ...mirror }] }).find(line => line.includes('→'))
+    expect(does({ failed: 1 }, [failure('a.png')])).toMatch(/: needs you$/)
+    expect(does({ held_deletions: 1 })).toMatch(/: needs you$/)
+    expect(does({ failed: 1 }, [failure('a.png', { needs_person: false })])).toMatch(/: waiting$/)
+    expect(does({ state: 'guarded', failed: 1 }, [failure('a.png')])).toMatch(/: guarded$/)
   })
 
   it('says what pictures wait for, instead of calling their mirror idle', () => {
     const waiting = { ...mirrorInSync(2), pending_uploads: 1 }
     const does = (mirror: Partial<MirrorStatus>) =>
       lines({ running: true, mirrors: [{ ...waiting, ...mirror }] }).find(line => line.includes('→'))
-    expect(does({ reason: 'they wait' })).toMatch(/: they wait$/)
+    expect(does({ reason: 'they wait' })).toMatch(/: waiting$/)
     expect(does({})).toMatch(/: waiting$/)
     expect(does({ state: 'paused', reason: 'paused' })).toMatch(/: paused$/)
     expect(does({ pending_uploads: 0 })).toMatch(/: idle$/)
@@ -199,6 +223,12 @@ describe('status', () => {
     expect(text({ failures })).toMatch(/\u001b\[31mfailed .*a\.png.*\n\u001b\[33mfailed .*b\.png/)
     vi.stubEnv('FORCE_COLOR', undefined)
     expect(text({ failures })).not.toContain('\u001b')
+  })
+
+  it('names the images of a mirror that was taken out of the config', () => {
+    expect(text({ removed: [{ folder: '/x', images: 2 }] })).toContain(
+      '\n2 images of /x, which is in no mirror now, stay on the host\n',
+    )
   })
 
   it('says which folders are polled', () => {
@@ -278,16 +308,16 @@ describe('status', () => {
     ]
     const image_waits = [of(4, { images: 2, path: 'c.png' })]
     const said = ofMirror({ pending_uploads: 22, pending_deletions: 2, waits, image_waits, reason: 'first' })
-    expect(said).toContain(
-      ': waiting\n        a.png and 20 more: reason 1\n        b.png: reason 2\n        reason 3\n',
-    )
+    expect(said).toContain(': waiting\n        a.png and 20 more: reason 1\n        b.png: reason 2\n')
+    // What all pictures wait for is said below the mirrors.
+    expect(said).not.toContain('reason 3')
     expect(said).toContain('\n        c.png and 1 more: reason 4\n')
     const many = [9, 8, 7, 6, 5, 4, 3].map(n => of(n, { pictures: n, path: `${n}.png` }))
     const lines = ofMirror({ pending_uploads: 42, waits: many })
     expect(lines).toContain('5.png and 4 more: reason 5\n        and 7 more for 2 other reasons\n')
   })
 
-  it('says once what the host said of several endpoints, since when, and when last', () => {
+  it('says once what the host said of several endpoints, and since when', () => {
     const [second, last] = ['2026-01-01T02:00:00.000Z', '2026-01-01T03:00:00.000Z']
     const away = { message: 'away', needs_person: false }
     const blocks = [
@@ -296,7 +326,7 @@ describe('status', () => {
       block('delete', 'OTHER'),
     ]
     expect(labelled('host', { blocks })).toEqual([
-      `host    the host is away: away (HOST_UNREACHABLE; since ${localTime(AT)}, said again at ${localTime(last)})`,
+      `host    the host is away: away (HOST_UNREACHABLE; since ${localTime(AT)})`,
       `host    the host refuses deletions: no (OTHER; since ${localTime(AT)})`,
     ])
     // While no albumd runs, nothing tries again by itself, and a command must not be refused.
@@ -313,7 +343,10 @@ describe('the quota', () => {
     quotaInWords({
       quota: { ...QUOTA, ...changes },
       backlog: { ...STATUS.backlog, per_day: 4500, ...waits },
+      blocks: [],
+      paused: null,
     })
+  const AT_ONCE = inWords(because('quota_raised'))
 
   it('says what is used', () => {
     expect(words({})).toEqual(['quota   812 of 5,000 today (professional)'])
@@ -322,10 +355,10 @@ describe('the quota', () => {
   it('says when a quota that is used up comes back, or when the host is asked again', () => {
     const used = { used: 5000, exhausted: true, next_probe_at: '2026-11-21T16:15:00.000Z' }
     expect(words(used)).toEqual([
-      `quota   5,000 of 5,000 today (professional), used up; the host is asked again at ${localTime(used.next_probe_at)}`,
+      `quota   5,000 of 5,000 today (professional), used up; the host is asked again at ${localTime(used.next_probe_at)}; ${AT_ONCE}`,
     ])
     expect(words({ ...used, resumes_at: '2026-11-21T16:00:03.000Z' })).toEqual([
-      `quota   5,000 of 5,000 today (professional), used up until ${localTime('2026-11-21T16:00:03.000Z')}`,
+      `quota   5,000 of 5,000 today (professional), used up until ${localTime('2026-11-21T16:00:03.000Z')}; ${AT_ONCE}`,
     ])
   })
 
@@ -365,7 +398,7 @@ it('status tells when a running daemon tries again, and how fast it sends', () =
   }
   const said = statusInWords({ ...STATUS, running: true, backlog, blocks }, CONFIG, 'albumd.yaml', now)
   expect(said).toContain(`next try ${clock} (`)
-  expect(said).toMatch(/^rate +2 KB\/s, 9\.8 pictures a second; 2,568 left$/m)
+  expect(said).toMatch(/^rate +2 KB\/s, 9\.8 pictures a second$/m)
   expect(said).toMatch(/^backlog 2,568 pictures: about 4 min/m)
   expect(said).toMatch(/^page +it is taken$/m)
 })

@@ -74,7 +74,6 @@ it.skipIf(noBrowser)(
     expect(await ask({ ...approve, body: `token=${token}` })).toMatchObject({ status: 400 })
 
     scene.write('Scans/broken scan.png', png(5, 5, 3).bytes)
-    await page.getByRole('button', { name: 'Retry all' }).click()
     await expect.poll(() => page.locator('#failures').count(), SELDOM).toBe(0)
     await page.getByLabel('For how long').selectOption('8h')
     await page.getByRole('button', { name: 'Pause' }).click()

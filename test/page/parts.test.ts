@@ -149,8 +149,8 @@ it('is red for deletions that wait for a person, and asks with the number of ima
   expect(decided(group('/m/Old', {}))).not.toContain('id="all"')
 })
 
-const failed = (path: string, code: string, message: string) => {
-  return { mirror: '/m', path, code, message, next_attempt_at: null, in_doubt: false }
+const failed = (path: string, code: string, message: string, next_attempt_at: string | null = null) => {
+  return { mirror: '/m', path, code, message, next_attempt_at, in_doubt: false, needs_person: false }
 }
 const shownOf = (list: ReturnType<typeof failed>[]) => {
   const status = { failures: list, mirrors: [{ failed: list.length, uncertain: 0 }] }
@@ -170,10 +170,24 @@ it('groups failures by folder and reason', () => {
   for (const message of ['one', 'another']) expect(text).toContain(`<p>${message} <code>Y</code></p>`)
 })
 
+it('says once what is alike of failures, and offers a retry only where a retry can help', () => {
+  const text = shownOf([
+    failed('a/1.png', 'X', 'Damaged (at byte 1). Replace it'),
+    failed('a/2.png', 'X', 'Damaged (at byte 2). Replace it'),
+  ])
+  expect(text).toContain('<p>Damaged. Replace it <code>X</code></p>')
+  expect(text).not.toContain('Retry')
+  const later = '2026-12-01T00:00:00.000Z'
+  expect(shownOf([failed('a/1.png', 'X', 'no', later)]).match(/>Retry/g)).toHaveLength(2)
+  const unsure = shownOf([failed('a/1.png', 'UNCERTAIN', 'no', later)])
+  expect(unsure).toContain('finds out whether 1 picture arrived')
+  expect(unsure).not.toMatch(/Trouble|Retry/)
+})
+
 it('shows of very many failures twenty folders', () => {
   const text = shownOf(Array.from({ length: 1000 }, (_, n) => failed(`${n % 100}/${n}.png`, 'X', 'x')))
   expect(text.match(/id="failed-/g)).toHaveLength(20)
-  expect(text).toContain('and 800 more')
+  expect(text).toContain('and 840 more')
 })
 
 it('a template escapes all that is put into it, in text and in attributes', () => {

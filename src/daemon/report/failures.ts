@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts'
+import { folderAbove, fullPath } from '../../sync/tree-path.ts'
 import type { FailureSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { endsByItself, inWords } from '../../words/reasons.ts'
@@ -46,4 +47,32 @@ export function failureStatus(mirror: string, failure: FailureSummary): FailureS
     in_doubt: name === '' || code === 'UNCERTAIN',
     needs_person: next_attempt_at === null && !endsByItself(message),
   }
+}
+
+/** Failures of one kind in one folder. */
+export interface AlikeFailures {
+  /** The path of the only one, or the folder of several. Whole; `path` is below the mirror's folder. */
+  full: string
+  path: string
+  /** What they have in common: what differs stands in brackets. */
+  message: string
+  all: [FailureStatus, ...FailureStatus[]]
+}
+
+/** Failures grouped by folder and kind, in the order of the first of each group. */
+export function alikeFailures(failures: readonly FailureStatus[]): AlikeFailures[] {
+  const groups = Map.groupBy(failures, ({ mirror, path, code, message, next_attempt_at: again }) =>
+    [fullPath(mirror, path && folderAbove(path)), code, common(message), again !== null].join('\n'),
+  )
+  return [...groups.values()].map(group => {
+    const all = group as AlikeFailures['all']
+    const [{ mirror, path: first, message }, second] = all
+    const path = second ? folderAbove(first) : first
+    const isSame = all.every(one => one.message === message)
+    return { full: fullPath(mirror, path), path, message: isSame ? message : common(message), all }
+  })
+}
+
+function common(message: string): string {
+  return message.replace(/ \([^()]*\)/g, '')
 }

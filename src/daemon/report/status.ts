@@ -33,9 +33,9 @@ export interface Status {
   version: string
   running: boolean
   pid: number | null
-  /** Whether the daemon works with another config than the one that this command has read. */
+  /** Whether the daemon works with another config than this command. */
   other_config: boolean
-  /** The file of the config that the running daemon works with. Null: no daemon says it. */
+  /** The file of the running daemon's config. Null: no daemon says it. */
   config_file: string | null
   /** Why the daemon refused the config that it last read again. Null: it refused none. */
   config_refused: string | null
@@ -46,6 +46,8 @@ export interface Status {
   /** Null: albumd is not paused. `until` null: the pause lasts until `albumd resume`. */
   paused: { until: string | null } | null
   mirrors: MirrorStatus[]
+  /** Mirrors that were taken out of the config, and how many of their images stay on the host. */
+  removed: { folder: string; images: number }[]
   quota: QuotaStatus
   backlog: BacklogStatus
   /** Why albumd does nothing: its state can't be opened, or another albumd has its albums or folders. Null: it works. */
@@ -182,6 +184,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     key_refused: running ? synced.meta.get('key_refused') : null,
     paused: paused && { until: isoTime(paused.until) },
     mirrors: config.mirrors.map(mirror => mirrorStatus({ config, synced, running, now }, mirror)),
+    removed: removedMirrors(synced, mirrors),
     ...quotaStatus(config, synced, now),
     ...accountStatus(config, synced, running),
     watching: readWatching(synced, running),
@@ -204,6 +207,14 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     upload_command_failed: synced.meta.get('upload_command_failed'),
     failures: failuresOf(config, synced),
   }
+}
+
+function removedMirrors({ mirrors, summaries }: Records, ids: readonly number[]): Status['removed'] {
+  return mirrors.all().flatMap(({ id, folder }) => {
+    if (ids.includes(id)) return []
+    const { synced, linked } = summaries.mirror(id)
+    return synced + linked > 0 ? [{ folder, images: synced + linked }] : []
+  })
 }
 
 function isOther({ meta }: Synced, config: Config): boolean {

@@ -1,7 +1,9 @@
 import { setOfImages } from '../../daemon/commands/deletions.ts'
 import { isForPerson, isTrouble } from '../../daemon/notify/health.ts'
-import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
-import { count, inDigits } from '../../words/text.ts'
+import { alikeFailures, type FailureStatus } from '../../daemon/report/failures.ts'
+import { fullPath, nameOf } from '../../sync/tree-path.ts'
+import { because, commandOf } from '../../words/reasons.ts'
+import { count, inDigits, isoTime } from '../../words/text.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { ToDecide } from '../to-decide.ts'
 import {
@@ -21,14 +23,14 @@ export function deletions({ toDecide }: Recorded, token: string): Html {
   const all = toDecide.flatMap(({ images }) => images)
   return html`${
     toDecide.length > 1 &&
-    html`<div id="all" class="row"><h2>${count(all.length, 'picture')} in ${count(toDecide.length, 'folder')}</h2>${decide(token, all)}</div>`
+    html`<div id="all" class="row"><h2>${count(all.length, 'picture')} to delete, in ${count(toDecide.length, 'folder')}</h2>${decide(token, all)}</div>`
   }${toDecide.map(group => {
     const { folder, images, held, since, until, shown } = group
     return html`<section id="${idOf('waits', folder)}" class="${held > 0 ? 'bad' : 'soon'}">
 <div class="row"><h2>${whatWaits(group)}</h2>${decide(token, images, folder)}</div>
-<p class="dim">${whereFrom(group)} <code>${folder}</code> since ${time(since)}${held > 0 && until !== null && html`; ${inDigits(images.length - held)} of them go ${time(until)}`}.</p>
+<p class="dim">${whereFrom(group)} <code>${folder}</code> since ${time(since)}${held > 0 && until !== null && html`; ${inDigits(images.length - held)} of them go ${time(until)}`}. <code>${commandOf(because('bring_back', { folder, at: isoTime(since - 1) }))}</code> brings the folder back.</p>
 ${strip(shown, images.length)}</section>`
-  })}${all.length > 0 && html`<p class="dim">So much at once waits for longer. Until it is gone, <code>albumd restore --at</code> brings the pictures back.</p>`}`
+  })}`
 }
 
 function whereFrom({ images, gone }: ToDecide): string {
@@ -99,25 +101,42 @@ const FAILURES = 20
 /** How many names of a group are shown. */
 const NAMED = 8
 
-/** The pictures that could not be mirrored, by folder and reason. `token`: for the buttons. */
-export function failures({ status: { failures, mirrors }, alerts }: Recorded, token: string): Html | null {
-  if (failures.length === 0) return null
-  const all = mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0)
-  const groups = Map.groupBy(failures, ({ mirror, path, code, message }) =>
-    [path && fullPath(mirror, folderAbove(path)), code, message].join('\n'),
-  )
-  const rows = [...groups.values()].slice(0, FAILURES).map(([first, ...others]) => {
-    const { mirror, path, code, message, next_attempt_at } = first!
-    const about = fullPath(mirror, others.length === 0 ? path : folderAbove(path))
-    return html`<li id="${idOf(`failed-${code}`, fullPath(mirror, path))}" class="row"><div><b>${about}</b>${others.length > 0 && html`: ${count(others.length + 1, 'picture')}`}
+/** The pictures that could not be mirrored, by folder and kind. Below them the uploads of which albumd finds out by itself whether
+ * they arrived. `token`: for the buttons. */
+export function failures({ status, alerts }: Recorded, token: string): Html {
+  const [unsure, others] = [true, false].map(isUnsure =>
+    status.failures.filter(({ code, needs_person }) => (code === 'UNCERTAIN' && !needs_person) === isUnsure),
+  ) as [FailureStatus[], FailureStatus[]]
+  const all = status.mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0)
+  const most = Math.max(all, status.failures.length) - unsure.length
+  const isTried = others.some(({ next_attempt_at }) => next_attempt_at !== null)
+  return html`${
+    others.length > 0 &&
+    html`<section id="failures" class="${alerts.some(({ code }) => code === 'FAILED') ? 'bad' : null}">
+<div class="row"><h2>Trouble with ${count(most, 'picture')}</h2>${isTried && commandButton(token, { command: 'retry', label: 'Retry all' })}</div>
+${rows(others, most, token)}</section>`
+  }${
+    unsure.length > 0 &&
+    html`<section id="unsure"><h2>albumd finds out whether ${count(unsure.length, 'picture')} arrived</h2>
+${rows(unsure, unsure.length, null)}</section>`
+  }`
+}
+
+/** `most`: how many there are, more perhaps than these. `token`: for the buttons; null: there are none. */
+function rows(failures: readonly FailureStatus[], most: number, token: string | null): Html {
+  const groups = alikeFailures(failures).slice(0, FAILURES)
+  const named = groups.reduce((sum, { all }) => sum + Math.min(all.length, NAMED), 0)
+  const shown = groups.map(({ full, message, all: [first, ...others] }) => {
+    const { mirror, path, code } = first
+    const names = [first, ...others].slice(0, NAMED).map(({ path }) => html`${nameOf(path)} `)
+    const again = [first, ...others].flatMap(({ next_attempt_at }) => next_attempt_at ?? []).sort()[0]
+    return html`<li id="${idOf(`failed-${code}`, fullPath(mirror, path))}" class="row"><div><b>${full}</b>${others.length > 0 && html`: ${count(others.length + 1, 'picture')}`}
 <p>${message} <code>${code}</code></p>${dotted(
-      others.length > 0 && [first!, ...others].slice(0, NAMED).map(({ path }) => html`${nameOf(path)} `),
-      next_attempt_at !== null && html`tried again ${time(next_attempt_at)}`,
+      others.length > 0 && names,
+      others.length >= NAMED && `${inDigits(others.length + 1 - NAMED)} more`,
+      again !== undefined && html`${code === 'UNCERTAIN' ? 'known' : 'tried again'} ${time(again)}`,
     )}</div>
-${commandButton(token, { command: 'retry', label: 'Retry', path: about, about })}</li>`
+${token !== null && again !== undefined && commandButton(token, { command: 'retry', label: 'Retry', path: full, about: full })}</li>`
   })
-  const shown = [...groups.values()].slice(0, FAILURES).flat().length
-  return html`<section id="failures" class="${alerts.some(({ code }) => code === 'FAILED') ? 'bad' : null}">
-<div class="row"><h2>Trouble with ${count(Math.max(all, failures.length), 'picture')}</h2>${commandButton(token, { command: 'retry', label: 'Retry all' })}</div>
-${entries(rows, Math.max(all, failures.length) - shown + rows.length, 'albumd status')}</section>`
+  return entries(shown, most - named + shown.length, 'albumd status --json')
 }

@@ -71,7 +71,7 @@ ${dotted(
 function leftOut({ left_out, left_out_with_image }: MirrorStatus): string | null {
   const kinds = Object.entries(left_out).filter(([, n]) => n > 0)
   if (kinds.length === 0 && left_out_with_image === 0) return null
-  const keep = left_out_with_image > 0 ? `, ${inDigits(left_out_with_image)} with an image` : ''
+  const keep = left_out_with_image > 0 ? `; ${inDigits(left_out_with_image)} keep their images` : ''
   return `left out: ${kinds.map(([why, n]) => countLeftOut(why, n)).join(', ')}${keep} (albumd ls --left-out)`
 }
 

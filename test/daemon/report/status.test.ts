@@ -185,3 +185,13 @@ it('tells of no album of this machine once another machine has it', async () => 
   await synced.commit(tx => tx.meta.set('album_taken', because('state_copied')))
   expect(albums()).toEqual([['studio'], ['laptop', 'Pictures']])
 })
+
+it('counts the images of a mirror that was taken out of the config', async () => {
+  const { config, synced, pictures, write, pass } = await asked()
+  write('a.png', red)
+  await pass()
+  const removed = (mirrors: Config['mirrors']) =>
+    statusOf({ ...config, mirrors }, synced, false, Date.now()).removed
+  expect(removed([])).toEqual([{ folder: pictures, images: 1 }])
+  expect(removed(config.mirrors)).toEqual([])
+})
