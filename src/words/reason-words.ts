@@ -175,16 +175,16 @@ export const REASON_WORDS = {
   folder_replaced: 'the folder was replaced since the scan',
   not_a_picture: 'File is no picture of a known format. Replace it, or exclude it in .albumdignore',
   foreign_picture:
-    'File is {format} by its bytes, and the host takes no {format}. Convert it, or exclude it in .albumdignore',
+    'The format of its bytes is {format}, which the host does not take. Convert it, or exclude it in .albumdignore',
   incomplete:
     'Part of the picture is missing or damaged ({why:reason}), so perhaps it is still being written',
   odd: 'The picture is not as its format says ({why:reason}), so perhaps it is still being written; it is sent once it stays as it is',
   empty_yet: 'File is empty, so perhaps it is still being written',
   stays_incomplete:
     'Part of the picture is missing or damaged ({why:reason}). Replace it, or exclude it in .albumdignore',
-  flaw_cut: 'the picture is truncated at byte {at}, and all or part of {part:part} is missing',
+  flaw_cut: 'the picture ends at byte {at}, before the end of {part:part}',
   flaw_unwritten: 'zeros stand at byte {at} in place of {part:part}',
-  flaw_checksum: 'the check sum of {part:part} at byte {at} is not that of its bytes',
+  flaw_checksum: 'the check sum of {part:part} at byte {at} is wrong',
   flaw_no_pixels: 'the header or the pixels are missing at byte {at}',
   flaw_rows: 'the pixels end at byte {at}, before the last row',
   flaw_broken: "what stands at byte {at} can't be read as {part:part}",

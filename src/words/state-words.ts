@@ -3,7 +3,7 @@ import { count, countEach, inDigits, localTime, shellWord, spanInWords } from '.
 /** The state of a path, a mirror, a machine or the store, and what happens next. For the rules see reason-words.ts. */
 export const STATE_WORDS = {
   // What `why` says of a path (src/daemon/report).
-  in_sync: 'the image has the bytes that the file had when it was last read',
+  in_sync: 'as the file was when it was last read',
   in_sync_flat: ({ album }: { album: string }) =>
     `on the host, but in ${album === '' ? 'no album' : `the album "${album}"`}, because its own album was not available`,
   /** `path`: of the first of the pictures. Null: it is not named. */
@@ -80,6 +80,7 @@ export const STATE_WORDS = {
 
   // What a person can do. A colon and the command follow these words.
   run_sync: 'albumd does not run; to go on',
+  later_sync: 'the first "albumd sync" after that goes on',
   goes_by_sync: 'albumd does not run, and would give the image a grace first; to delete it at once',
   run_daemon: 'albumd does not run, and the grace passes only while it runs; to start it',
   compare_links: 'to compare the bytes',

@@ -62,9 +62,7 @@ it('does not call pictures sent before albumd has looked at what the host holds'
     quota_left: 5000,
     looks_first: true,
   } as const
-  expect(eventInWords(told)).toBe(
-    "53 pictures (2 KB), compared with what the host holds first; quota left 5,000 by albumd's count",
-  )
+  expect(eventInWords(told)).toBe("53 pictures to compare or send (2 KB); quota left 5,000 by albumd's count")
 })
 
 it('does not say that pictures are sent which are only compared', () => {

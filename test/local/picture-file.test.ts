@@ -186,9 +186,9 @@ describe('a picture file', () => {
   })
 
   it.each([
-    ['heic', /^File is HEIC by its bytes, and the host takes no HEIC\. Convert it/],
-    ['mif1', /^File is HEIC by its bytes/],
-    ['avif', /^File is AVIF by its bytes/],
+    ['heic', /^The format of its bytes is HEIC, which the host does not take\. Convert it/],
+    ['mif1', /^The format of its bytes is HEIC/],
+    ['avif', /^The format of its bytes is AVIF/],
     ['mp42', /^File is no picture of a known format/],
   ])('of the brand %s that is called .jpg is called what it is', async (brand, words) => {
     const root = tempFolder()

@@ -33,7 +33,7 @@ describe('reasons', () => {
 
   it('of what is wrong with a picture are sentences, whatever its part is called', () => {
     const told = (code: keyof typeof FLAWS, part: string) => inWords(because(`flaw_${code}`, { part, at: 9 }))
-    const cut = (part: string) => `the picture is truncated at byte 9, and all or part of ${part} is missing`
+    const cut = (part: string) => `the picture ends at byte 9, before the end of ${part}`
     for (const [part, named] of [
       ['DHT', 'DHT'],
       ['film', 'the film'],

@@ -83,8 +83,11 @@ function report(
   for (const finding of findings) {
     const { kind, album, name, image_id, detail } = finding
     const image = `${album === '' ? name : `${album}/${name}`} (${image_id})`
-    printLine(`${kind.padEnd(8)}${printable(`${image}: ${detail}`)}; ${whatToDo(finding, repair)}`)
+    const todo = kind === 'foreign' ? '' : `; ${whatToDo(finding, repair)}`
+    printLine(`${kind.padEnd(8)}${printable(`${image}: ${detail}`)}${todo}`)
   }
+  const foreign = findings.find(({ kind }) => kind === 'foreign')
+  if (foreign) printLine(`foreign: ${whatToDo(foreign, repair)}`)
   for (const { album, reason } of skipped)
     printLine(`not compared, ${printable(album || 'the root')}: ${printable(reason)}`)
   if (withheld > 0)
@@ -135,7 +138,7 @@ function whatToDo({ kind, ours, repaired, waits, lost, repair_from }: AuditFindi
     case 'changed':
       return `put it right on the host, or delete it there and ${repair ? 'repair again' : 'run "albumd audit --repair"'}`
     case 'foreign':
-      return 'not of this state: another program sent it, or its record was lost; albumd never deletes it. If nobody needs it, delete it on the host'
+      return 'another program sent these, or their record was lost; albumd never deletes them'
     case 'twice':
       if (!ours) return 'look at both, and remove one on the host'
       return repair

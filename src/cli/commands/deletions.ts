@@ -1,3 +1,4 @@
+import type { Config } from '../../config/schema.ts'
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
 import { type ShownStep, stepInWords } from '../../daemon/report/step.ts'
 import { systemClock } from '../../protocol/clock.ts'
@@ -36,6 +37,8 @@ export const deletionsCommand = configCommand(
       const path = await pathToActOn(config, given)
       deletions = readState(config, synced => listPending(config, synced, path, systemClock.wall()))
     } else {
+      const isAll = given === undefined && action === 'approve' && !json
+      if (isAll && !(await mayDeleteAll(config))) return EXIT.left
       const interrupts = onInterrupts()
       const asked = { action, path: await pathToActOn(config, given) }
       const { result, byDaemon } = await carryOut(config, 'deletions', asked, interrupts)
@@ -52,6 +55,24 @@ export const deletionsCommand = configCommand(
     return EXIT.inSync
   },
 )
+
+/** Whether a person at a terminal means all that waits, which nothing brings back. Without a terminal nobody is asked. */
+async function mayDeleteAll(config: Config): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return true
+  const { Asker } = await import('../terminal/asker.ts')
+  const { listPending } = await import('../../daemon/commands/deletions.ts')
+  const { readState } = await import('../../daemon/state/state.ts')
+  const { length } = readState(config, synced => listPending(config, synced, undefined, systemClock.wall()))
+  if (length === 0) return true
+  const asker = new Asker(process.stdin, process.stdout)
+  try {
+    const words = `Delete all ${count(length, 'image')} (yes or no)?`
+    const check = (word: string) => (/^(y|yes|n|no)$/.test(word) ? null : 'must be yes or no')
+    return (await asker.ask({ option: 'yes', words, fallback: 'no', check })).startsWith('y')
+  } finally {
+    asker.close()
+  }
+}
 
 /** What a person asked for. `approve_now`: the person approved, and a daemon runs, which deletes the images by itself. */
 type Told = (typeof ACTIONS)[number] | 'approve_now'
@@ -91,7 +112,7 @@ function report(
           .map(step => stepInWords(step))
           .join('\n'),
   )) {
-    for (const deletion of group) printLine(inWordsOf(deletion, oneMirror))
+    for (const line of linesOf(group, told, oneMirror)) printLine(line)
     const all = count(group.length, 'image')
     const next = group.length === 1 ? group[0]!.next : ofSeveral(group[0]!)
     if (told === 'discard' || (told !== 'list' && next.every(({ code }) => AT_ONCE.has(code))))
@@ -101,31 +122,42 @@ function report(
   if (told === 'list') printLine(DECIDE)
 }
 
+/** A line an image in a list, and for one alone. A line a folder of several about which a person has decided. */
+function linesOf(group: readonly PendingDeletion[], told: Told, oneMirror: boolean): string[] {
+  if (told === 'list' || group.length === 1) return group.map(deletion => inWordsOf(deletion, oneMirror))
+  const folders = Map.groupBy(group, deletion => folderOf(deletion, oneMirror))
+  return Array.from(folders, ([folder, alike]) => `${folder} (${nounsOf(alike)})`)
+}
+
 /** A line for each folder: how many images wait there for the same thing, and until when the last of them does. */
 function reportFolders(deletions: readonly PendingDeletion[], oneMirror: boolean): void {
   const others = new Set<string>()
   const alike = Map.groupBy(deletions, deletion => {
-    const { mirror, path, state, next } = deletion
-    return [fullPath(mirror, folderAbove(path)), state, nounOf(deletion), next[0]!.code].join('\n')
+    const { state, next } = deletion
+    return [folderOf(deletion, oneMirror), state, nounsOf([deletion]), next[0]!.code].join('\n')
   })
   for (const group of alike.values()) {
-    const { mirror, path } = group[0]!
-    const folder = folderAbove(path)
     const [first, ...more] = group.length === 1 ? group[0]!.next : ofSeveral(group[0]!)
     const ends = group.flatMap(({ goes_at }) => goes_at ?? []).sort()
     const what = stepInWords({ ...first!, at: ends.at(-1) ?? null })
-    const shown = oneMirror && folder !== '' ? folder : fullPath(mirror, folder)
-    printLine(`${printable(shown)} (${count(group.length, nounOf(group[0]!))}): ${what}`)
+    printLine(`${folderOf(group[0]!, oneMirror)} (${nounsOf(group)}): ${what}`)
     for (const step of more) others.add(stepInWords(step))
   }
   for (const line of rowsInWords([...others].map(step => ['next', step]))) printLine(line)
   printLine(DECIDE)
 }
 
-/** What goes with the image: with a spare one nothing, because the same picture lies elsewhere. */
-function nounOf({ reason, moved_to }: PendingDeletion): string {
-  if (reason === 'superseded') return 'replaced version'
-  return moved_to === null ? 'image' : 'spare image'
+function folderOf({ mirror, path }: PendingDeletion, oneMirror: boolean): string {
+  const folder = folderAbove(path)
+  return printable(oneMirror && folder !== '' ? folder : fullPath(mirror, folder))
+}
+
+/** How many images, and of what: the old image of a picture that moved goes without a loss. */
+function nounsOf(deletions: readonly PendingDeletion[]): string {
+  const { length: n } = deletions
+  if (deletions.every(({ reason }) => reason === 'superseded')) return count(n, 'replaced version')
+  const areMoved = deletions.every(({ moved_to }) => moved_to !== null)
+  return areMoved ? `${count(n, 'old image')} of what moved` : count(n, 'image')
 }
 
 /** The steps of one image, worded for several: without its name, and without the place where its picture lies now. */

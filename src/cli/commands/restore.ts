@@ -246,9 +246,7 @@ function thenInWords(report: RestoreReport, at: string): string[] {
   const { restorable_since: since } = report
   const lines = [`${report.gap ? 'perhaps not ' : ''}${asItWas(report, at)}${laterInWords(report)}`]
   if (since !== null && at < since)
-    lines.push(
-      `complete is everything from ${localTimeFrom(since)} on; of earlier times, what the host still has`,
-    )
+    lines.push(`of times before ${localTimeFrom(since)} only what the host still has comes back`)
   if (report.gap) lines.push(inWords(because('records_gap', report.gap)))
   return lines
 }

@@ -178,7 +178,8 @@ async function preview(
   else {
     for (const line of notes) printLine(line)
     if (leavesOut) await sayLeftOut(wholeMirrors(config))
-    printLine(`${totalsInWords(sums)}; nothing was changed, and the host was not asked`)
+    const unread = totals.has('upload') || totals.has('replace') ? ', new pictures were not read' : ''
+    printLine(`${totalsInWords(sums)}; nothing was changed${unread}, and the host was not asked`)
   }
   return EXIT.inSync
 }

@@ -77,4 +77,4 @@ function inWords(
 }
 
 const STILL =
-  'Where these are too many at once, they are held until "albumd deletions approve"; many wait for deletions.grace_many, and few for the grace of the daemon, where it runs.'
+  'Too many at once are held until "albumd deletions approve"; many wait for deletions.grace_many, and few for the grace of the daemon, where it runs. Copies of pictures that lie elsewhere do not count.'

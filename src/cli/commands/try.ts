@@ -72,9 +72,11 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   const bus = new Bus()
   let passes = 0
   let latest: string | null = null
+  let stopped = false
   const said = new Set<string | null>()
   bus.on('news', emitted => {
     if (emitted.event === 'picture_uploaded') latest = emitted.cdn_url
+    if (emitted.event === 'mirror_guarded' || emitted.event === 'deletions_held') stopped = true
     const shown = 'mirror' in emitted ? { ...emitted, mirror: here(emitted.mirror) } : emitted
     // After the first pass the counts of each scan are left out, because the lines for single pictures say more.
     // The first pass may look twice, and what it finds again is said once.
@@ -89,6 +91,11 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   const page = new StatusPage(systemClock, bus)
   bus.on('passEnded', synced => {
     progress.end()
+    const row = synced.mirrors.of(workspace.folder)
+    if (stopped && row?.guard === null && synced.summaries.mirror(row.id).held_deletions === 0) {
+      stopped = false
+      progress.say('over: nothing is guarded or held any more')
+    }
     if (passes++ > 0 || interrupts.stop.aborted) return
     const leftOut = leftOutInWords(wholeMirrors(config), commandFor('ls --left-out', workspace.config))
     progress.say(whatNext(workspace, synced, latest, page.pageUrl?.url ?? null, leftOut))

@@ -104,7 +104,7 @@ export function rowsInWords(rows: readonly [name: string, text: string][]): stri
 
 function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): string {
   return printable(
-    `${image_id}, ${PROOFS[proof]}, recorded ${localTime(recorded_at)}  ${cdn_url ?? 'delivery address not known'}`,
+    `${image_id}, ${PROOFS[proof]}, ${localTime(recorded_at)}  ${cdn_url ?? 'delivery address not known'}`,
   )
 }
 

@@ -197,7 +197,8 @@ function faultOnDisk({ file, mirrors }: Draft, mirror: Draft['mirrors'][number])
   const state_dir = defaultStateDir({ file, env: process.env }) ?? resolve('/')
   const all = [...mirrors, mirror].map(each => ({ ...each, deletions: 'propagate' as const, ignore: [] }))
   const problems = checkFolders({ mirrors: all, state_dir })
-  return problems.find(({ folder }) => folder === mirror.folder)?.message ?? null
+  const { code, message } = problems.find(({ folder }) => folder === mirror.folder) ?? {}
+  return code === 'FOLDER_MISSING' ? `${mirror.folder} is not there, or no folder` : (message ?? null)
 }
 
 function absolute(path: string): string {

@@ -1,12 +1,12 @@
 import { extname } from 'node:path'
 import { realDisk } from '../../local/disk.ts'
-import { leftOutBelow, type MirrorLocation } from '../../sync/scan/index.ts'
+import { HOST_TAKES, leftOutBelow, type MirrorLocation } from '../../sync/scan/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { inWords } from '../../words/reasons.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { countLeftOut, inDigits, printable } from '../../words/text.ts'
 import { SCHEMA } from './output.ts'
 
-const KINDS_NAMED = 4
+const KINDS_NAMED = 12
 
 /** What is left out and what can't be read. Ignore files are not among it, because nobody expects them on the host. */
 function* leftOutAt(places: readonly MirrorLocation[]) {
@@ -59,11 +59,18 @@ export function leftOutInWords(
 export function* leftOutLines(places: readonly MirrorLocation[], isJson: boolean): Generator<string> {
   if (isJson) return yield* linesInJson(places)
   const counted = new Counted()
+  let known = ''
   for (const left of leftOutAt(places)) {
     if (left.kind === 'left_out') counted.add(left)
-    yield `${printable(left.path)}: ${printable(inWords(left.reason))}\n`
+    const isFormat = left.kind === 'left_out' && left.why === 'format'
+    // The formats that the host takes are said once, at the end.
+    if (isFormat) known = `; the host takes ${HOST_TAKES.join(', ')}`
+    const reason = isFormat
+      ? because('other_format', { extension: extname(left.path), known: [] })
+      : left.reason
+    yield `${printable(left.path)}: ${printable(inWords(reason))}\n`
   }
-  if (counted.any) yield `left out: ${counted.inWords()}\n`
+  if (counted.any) yield `left out: ${counted.inWords()}${known}\n`
 }
 
 function* linesInJson(places: readonly MirrorLocation[]): Generator<string> {

@@ -184,9 +184,7 @@ export function eventInWords(emitted: SpokenEvent): string | null {
           : null
       if (emitted.pictures === 0) return compared
       const [pictures, size] = [count(emitted.pictures, 'picture'), sizeInWords(emitted.bytes)]
-      const sent = emitted.looks_first
-        ? `${pictures} (${size}), compared with what the host holds first`
-        : `${pictures} to send (${size})`
+      const sent = `${pictures} to ${emitted.looks_first ? 'compare or ' : ''}send (${size})`
       return `${[sent, ...(compared ? [compared] : [])].join(', ')}; ${quotaLeft(emitted.quota_left)} by albumd's count${waits}`
     }
     case 'picture_uploaded':
@@ -214,12 +212,12 @@ export function eventInWords(emitted: SpokenEvent): string | null {
       return `uploads stopped: ${printable(emitted.message)} (${emitted.code})`
     case 'image_deleted':
       if (emitted.moved_to !== null)
-        return `deleted the image of ${printable(emitted.path)}: the same picture lies at ${printable(emitted.moved_to)}`
+        return `deleted the old image of ${printable(emitted.path)}, which lies at ${printable(emitted.moved_to)} now`
       return emitted.reason === 'superseded'
         ? `deleted the old image of ${printable(emitted.path)}`
         : `deleted the image of ${printable(emitted.path)}`
     case 'deletions_held':
-      return `held: ${count(emitted.images, 'image')} would be deleted, beside ${count(emitted.pictures, 'picture')} that stay; see albumd deletions list`
+      return `held: ${count(emitted.images, 'image')} would be deleted; see albumd deletions list`
     case 'deletions_many':
       return `many: ${count(emitted.images, 'image')} would be deleted, and wait until ${localTime(emitted.until)}; see albumd deletions list`
     case 'image_kept':

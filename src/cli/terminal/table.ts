@@ -5,6 +5,8 @@ type Paint = (shown: string, at: number, row: readonly string[] | null) => strin
 
 /** How many rows decide the widths of the columns. A later cell may be wider than its column. */
 const LOOKED_AT = 500
+/** One name alone may be very long, and is no reason to spread all rows. */
+const PADDED = 80
 
 /** The lines of a table. Nothing is cut, so that ids and addresses can be copied. No rows: no lines. Wider than `width`: no
  * titles, and each cell from the column `tail` on has a line of its own. */
@@ -20,7 +22,7 @@ export function* tableLines(
   const line = (cells: readonly string[], row: readonly string[] | null) => {
     if (!isWide) return row === null ? '' : stacked(cells, row)
     const padded = cells.map((text, at) => {
-      return `${paint(text, at, row)}${' '.repeat(Math.max(0, widths![at]! - stringWidth(text)))}`
+      return `${paint(text, at, row)}${' '.repeat(Math.max(0, Math.min(PADDED, widths![at]!) - stringWidth(text)))}`
     })
     return `${padded.join('  ').trimEnd()}\n`
   }

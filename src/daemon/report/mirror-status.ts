@@ -8,7 +8,7 @@ import { count, inDigits, isoTime, printable } from '../../words/text.ts'
 import { pauseAt } from '../state/pause.ts'
 import { claimsInRecords } from './claims.ts'
 import { type ShownStep, showStep, stepInWords, type Wait, wait } from './step.ts'
-import { accountWaits, imageWaits, timeOf, type WaitContext } from './waits.ts'
+import { accountWaits, goesBySync, imageWaits, timeOf, type WaitContext } from './waits.ts'
 
 /** A mirror in `status --json`. Times are ISO 8601. */
 export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced' | 'pending_since'> {
@@ -153,9 +153,6 @@ function whatItDoes(
 
 function uploadWaitsOf(context: WaitContext, mirror: number, since: Millis): UploadWait[] {
   const account = accountWaits(context, 'upload', since)
-  // A wait with a time ends then, and no command ends it before.
-  const isEarly = account.some(({ until }) => until !== null && until > context.now)
-  const command = context.running || isEarly ? [] : [wait(because('run_sync'))]
   const own = context.synced.waits.below({ mirror, path: '' })
   return [
     ...account.map(ofAll),
@@ -164,7 +161,7 @@ function uploadWaitsOf(context: WaitContext, mirror: number, since: Millis): Upl
       pictures,
       path,
     })),
-    ...command.map(ofAll),
+    ...goesBySync(context, account).map(ofAll),
   ]
 }
 

@@ -14,6 +14,7 @@ import { type Wait, wait } from './step.ts'
 import {
   accountWaits,
   deletionWaits,
+  goesBySync,
   imageOf,
   isInGrace,
   lastingDoubt,
@@ -118,12 +119,14 @@ function unmissedSteps(context: WaitContext, path: string): Wait[] {
 }
 
 function pendingSteps(context: WaitContext, { file }: Recorded): Wait[] {
-  const command = context.running ? null : wait(because('run_sync'))
   // Comparing asks the host for nothing, so it does not wait for the account.
-  if (file && context.synced.files.isToCompare(file)) return [command ?? wait(because('will_be_compared'))]
+  if (file && context.synced.files.isToCompare(file))
+    return context.running ? [wait(because('will_be_compared'))] : goesBySync(context, [])
   const waits = uploadWaits(context, file)
-  if (command === null) return waits.length > 0 ? waits : [wait(because('will_be_uploaded'))]
-  return waits.some(({ why }) => codeOf(why) === 'all_paused') ? waits : [...waits, command]
+  if (context.running && waits.length === 0) return [wait(because('will_be_uploaded'))]
+  const account = accountWaits(context, 'upload', file?.since ?? null)
+  const isPaused = waits.some(({ why }) => codeOf(why) === 'all_paused')
+  return isPaused ? waits : [...waits, ...goesBySync(context, account)]
 }
 
 function failedSteps(
@@ -160,8 +163,8 @@ function folderSteps(context: WaitContext, { row, location }: Subject, halted: W
   if (since === null) return repair
   if (halted) return [...repair, ...halted]
   const own = synced.waits.below({ mirror: row.id, path }).map(({ why, until, at }) => wait(why, until, at))
-  const command = context.running ? [] : [wait(because('run_sync'))]
-  return [...repair, ...accountWaits(context, 'upload', since), ...own, ...command]
+  const account = accountWaits(context, 'upload', since)
+  return [...repair, ...account, ...own, ...goesBySync(context, account)]
 }
 
 /** What an image in escrow waits for, and what a person can decide about it. `path`: absolute, for commands. */

@@ -154,7 +154,7 @@ export function deletionWaits(
   return [
     ...(isShut && codeOf(own.why) === 'goes_next' ? [] : [stops.length > 0 ? { ...own, until: null } : own]),
     ...stops,
-    ...(context.running || isPaused || isShut ? [] : [wait(because(startOf(context, entry)))]),
+    ...(context.running || isPaused || isShut ? [] : [startOf(context, entry)]),
   ]
 }
 
@@ -195,8 +195,16 @@ export function isInGrace(context: WaitContext, entry: EscrowRow): boolean {
   return entry.postponed === 0 && (grace === 'runs' || grace === 'clock')
 }
 
-function startOf(context: WaitContext, entry: EscrowRow): 'run_daemon' | 'goes_by_sync' | 'run_sync' {
+function startOf(context: WaitContext, entry: EscrowRow): Wait {
   const grace = graceNow(context, entry)
-  if (grace !== 'clock' && isInGrace(context, entry)) return 'run_daemon'
-  return grace === 'none' && entry.why === null ? 'goes_by_sync' : 'run_sync'
+  if (grace === 'clock') return wait(because('later_sync'))
+  if (isInGrace(context, entry)) return wait(because('run_daemon'))
+  return wait(because(grace === 'none' && entry.why === null ? 'goes_by_sync' : 'run_sync'))
+}
+
+/** The command that sends what waits, where no daemon does: at once, or after these waits of the account. */
+export function goesBySync(context: WaitContext, account: readonly Wait[]): Wait[] {
+  if (context.running) return []
+  const isEarly = account.some(({ until }) => until !== null && until > context.now)
+  return [wait(because(isEarly ? 'later_sync' : 'run_sync'))]
 }

@@ -2,6 +2,7 @@
 export { isAnotherDisk, isMount, VanishedRules } from './doubts.ts'
 export { checkRootsAgain, type ScannedMirror, scanEverythingAgain, scanMirrors } from './mirror-scans.ts'
 export {
+  HOST_TAKES,
   type LeftOutWhy,
   leftOutBelow,
   lookAt,

@@ -150,7 +150,7 @@ function statAt(disk: Disk, root: string, path: string): DiskStat | null {
   }
 }
 
-const KNOWN = Object.values(FORMATS).flatMap(({ extensions }) => extensions)
+export const HOST_TAKES = Object.values(FORMATS).flatMap(({ extensions }) => extensions)
 
 /** Decides about `at`, which is the path in question or a folder above it, as a scan does. `last`: what lies at the path. */
 function leftOut(
@@ -184,7 +184,7 @@ function leftOut(
   }
   if (is === 'file' && formatOfName(name) === null) {
     const extension = extname(path).toLowerCase()
-    return left('format', because('other_format', { extension, known: KNOWN }))
+    return left('format', because('other_format', { extension, known: HOST_TAKES }))
   }
   return is === 'file' && last?.size === 0 ? left('empty', because('empty_file', above)) : null
 }

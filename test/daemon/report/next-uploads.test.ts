@@ -155,12 +155,12 @@ describe('why, of a picture that is to be sent', () => {
     expect(both.next).toMatchObject([{ code: 'key_refused' }, { cause: 'DAILY_LIMIT_REACHED' }])
     expect(whyNotThere(both)).toEqual({ code: 'INVALID_API_KEY', reason: both.next[0]!.what })
     blockedBy(at)
-    // Without a daemon, `sync` would stop there too.
+    // Without a daemon, a `sync` before that time would stop there too.
     const alone = at.why('p.png', { running: false })
     expect(alone.next).toMatchObject([
       { at: resumes_at },
       { code: 'quota_raised' },
-      { code: 'run_sync', command: 'albumd sync' },
+      { code: 'later_sync', command: null },
     ])
     at.synced.commitNow(tx => tx.meta.set('paused', true))
     expect(at.why('p.png').next).toMatchObject([{ command: 'albumd resume' }])

@@ -55,7 +55,7 @@ describe('why, of a folder', () => {
     expect(all).toMatch(
       /^.*\/shut: Folder can't be read \(EACCES\), so what lies in it is not listed\. Run albumd/m,
     )
-    expect(all).toContain('left out: 1 (1 TXT)\n')
+    expect(all).toContain('left out: 1 (1 TXT); the host takes png, ')
     expect(ofFolder).toContain(`${shut}: Folder can't be read (EACCES). Run albumd`)
     expect(JSON.parse(inJson)).toMatchObject({
       left_out: [{ path: join(at.pictures, 'a.txt') }],

@@ -139,7 +139,7 @@ it('a picture that goes missing and one that moved are told in the log, and when
   expect((await stage.here('deletions', 'list', 'b/0.png')).out).toMatch(
     /^b\/0\.png \(the same picture lies at b\/2\.png, .*\n.*\n {2}next {4}the image is deleted.*, at 20/,
   )
-  expect((await stage.here('deletions', 'list')).out).toMatch(/^b \(1 spare image\): /m)
+  expect((await stage.here('deletions', 'list')).out).toMatch(/^b \(1 old image of what moved\): /m)
   expect(await stage.here('url', 'a/1.png')).toMatchObject({
     code: 3,
     err: expect.stringContaining('a/1.png is not on the host: gone from the disk'),

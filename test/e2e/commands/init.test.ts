@@ -115,7 +115,7 @@ describe('init without a terminal', () => {
   it('says what is wrong with an answer, and writes nothing', async () => {
     const stage = await setStage()
     const wrong: [string[], string][] = [
-      [['--folder', 'nowhere'], 'nowhere is not there. Correct the path'],
+      [['--folder', 'nowhere'], 'nowhere is not there, or no folder'],
       [['--folder', 'pictures/..'], 'holds mirrors[0].folder; mirrors may not overlap'],
       [['--album', '/Photos'], "--album: is '/Photos', must not begin or end with a slash"],
       [['--album', 'a', '--album', 'b'], '--album is given more often than --folder'],

@@ -132,13 +132,14 @@ it('a name that a Mac wrote is found by what a keyboard types, unless a file has
   expect((await stage.here('why', path)).out).toContain('no scan has seen it yet')
 })
 
-it('ls --left-out counts a single further kind by its name', async () => {
+it('ls --left-out names a dozen kinds, and one more', async () => {
   const stage = await setStage()
   const last = async () => (await stage.here('ls', '--left-out')).out.trimEnd().split('\n').at(-1)
-  for (const name of ['a.heic', 'b.nef', 'c.mov', 'd.pdf', 'e.db']) stage.write(name, 'x')
-  expect(await last()).toBe('left out: 5 (1 HEIC, 1 NEF, 1 MOV, 1 PDF, 1 DB)')
-  stage.write('f.txt', 'x')
-  expect(await last()).toBe('left out: 6 (1 HEIC, 1 NEF, 1 MOV, 1 PDF, …)')
+  for (let n = 10; n < 23; n++) stage.write(`a.k${n}`, 'x')
+  const dozen = Array.from({ length: 12 }, (_, n) => `1 K${n + 10}`).join(', ')
+  expect(await last()).toContain(`left out: 13 (${dozen}, 1 K22); the host takes png, jpg, `)
+  stage.write('a.k23', 'x')
+  expect(await last()).toContain(`left out: 14 (${dozen}, …)`)
 })
 
 it('ls --left-out names what is not mirrored, and why', async () => {
@@ -174,8 +175,8 @@ it('ls --left-out names what is not mirrored, and why', async () => {
   const lines = out.trimEnd().split('\n')
   expect(lines).toHaveLength(7)
   const heic = `${stage.pictures}/IMG_1.HEIC: HEIC is none of the formats that the host takes`
-  expect(lines).toContainEqual(expect.stringContaining(heic))
-  expect(lines.at(-1)).toBe('left out: 6 (3 ignored, 1 HEIC, 1 empty, 1 link or special file)')
+  expect(lines).toContain(heic)
+  expect(lines.at(-1)).toContain('left out: 6 (3 ignored, 1 HEIC, 1 empty, 1 link or special file)')
   // The first pass and the plan count by the same rule.
   const told =
     'Left out: 6 (3 ignored, 1 HEIC, 1 empty, 1 link or special file). "albumd ls --left-out" says why'

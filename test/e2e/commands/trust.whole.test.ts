@@ -46,7 +46,7 @@ describe('trust', () => {
     expect(told.out).toContain('13 pictures that have images are not there now')
     expect(told.out.match(/^ {2}(a\/\d+|top)\.png$/gm)).toHaveLength(10)
     expect(told.out).toContain('and 3 more')
-    expect(told.out).toContain('\nWhere these are too many at once, they are held until')
+    expect(told.out).toContain('\nToo many at once are held until')
     expect(await stage.listing()).toHaveLength(13)
     expect((await status(stage)).reason).toContain('is trusted as it is')
     expect(await stage.pass()).toMatchObject({ exit_code: 3, left: { held_deletions: 13 } })

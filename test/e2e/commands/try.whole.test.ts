@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -71,6 +72,10 @@ describe('try', () => {
     expect(await (await fetch(page!)).text()).toContain('New/Deep/Kite.svg')
     rmSync(join(pictures, 'Icons/Sun.ico'))
     await trial.said('deleted the image of Icons/Sun.ico')
+    renameSync(pictures, `${pictures} away`)
+    await trial.said('guarded: ')
+    renameSync(`${pictures} away`, pictures)
+    await trial.said('over: nothing is guarded or held any more')
     expect(await trial.stop()).toBe(0)
     const config = join(cwd, 'albumd-try/samples/albumd.yaml')
     const { out } = await runHere(['status', '--json', '--config', config], cwd)

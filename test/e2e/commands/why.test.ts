@@ -28,7 +28,7 @@ it('why shows the state, the image, what happens next and the history, and its c
   const { out } = await stage.here('why', "./pictures/it's/0.png")
   expect(out).toMatch(/state {3}on the host/)
   expect(out).toMatch(/album {3}"Photos\/it's"/)
-  expect(out).toMatch(/image {3}.*, uploaded, recorded .* http/)
+  expect(out).toMatch(/image {3}.*, uploaded, 20.* http/)
   expect(out).toMatch(/history .* uploaded/)
   expect(readFileSync(database)).toEqual(before)
 

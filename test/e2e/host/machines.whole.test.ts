@@ -107,7 +107,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     expect(await one.albumd('trust', '--take-album')).toMatchObject({ code: 0 })
     const again = await one.albumd('sync')
     expect(again).toMatchObject({ code: 0 })
-    expect(again.out).toContain('compared with what the host holds first')
+    expect(again.out).toContain('to compare or send')
   })
 
   it('wait for claims at a new store, which is no failure', async () => {
