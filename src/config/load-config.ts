@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { ENDPOINTS, isLoopback } from '../protocol/endpoints.ts'
 import { REQUESTS_PER_SECOND } from '../protocol/limits.ts'
+import { printable } from '../words/text.ts'
 import { ConfigError, type KeyPath, keyText, type Problem, problemLine, unplaced } from './config-error.ts'
 import { readConfigText } from './config-file.ts'
 import { holders, type NamedPath, overlaps } from './folders.ts'
@@ -169,5 +170,5 @@ function misplacedIntake(config: unknown, around: Surroundings): Mistake[] {
   }
   const path = resolvePath(folder.path, around)
   if (path === null || holders(path, foldersOf(config, around)).length > 0) return []
-  return [{ path: INTAKE, message: `${path} lies in the folder of no mirror` }]
+  return [{ path: INTAKE, message: `${printable(path)} lies in the folder of no mirror` }]
 }
