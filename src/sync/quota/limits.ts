@@ -22,14 +22,25 @@ export async function reviewAccount(context: EngineContext, pass: Pass): Promise
 
 /** Asks the host when the key is new or was refused before: nobody else asks until something is to be sent. */
 async function tryKey(
-  { host }: EngineContext,
+  { synced, host, clock }: EngineContext,
   { isKeyNew = false, interruption }: Pass,
 ): Promise<HostFailure | null> {
   const isRefused = (blocks: readonly Block[]) => blocks.some(({ remedy }) => remedy === 'key')
   if (isRefused(host.blocks()) || !(isKeyNew || isRefused(host.blocks('untried')))) return null
   const page = await host.list(null, 1, interruption.cut)
   // A plan without listings refuses the question, but the host has accepted the key then.
-  return page.ok || page.failure.remedy === 'plan' ? null : page.failure
+  const failure = page.ok || page.failure.remedy === 'plan' ? null : page.failure
+  // Recorded at once: people are told what is recorded, and the end of a first pass may be days away.
+  await synced.commit(({ account }) => {
+    const refused = account.blocks().filter(({ code }) => remedyOfCode(code) === 'key')
+    if (failure === null) for (const { endpoint } of refused) account.unblock(endpoint)
+    else if (failure.remedy === 'key' && refused.length === 0) {
+      const { endpoint, code, message } = failure
+      const now = clock.wall()
+      account.block({ endpoint, code, message, since: now, said_at: now })
+    }
+  })
+  return failure
 }
 
 /** Unblocks endpoints that were refused long enough ago. Not uploads without quota: the upload queue asks about those. */

@@ -76,3 +76,23 @@ it('a plan that lists nothing holds up no upload while a key is tried that was r
   expect(await workshop.pass({ host })).toEqual({ stopped: [] })
   expect(summary(workshop)).toMatchObject({ synced: 1 })
 })
+
+it('what the host says of a key is recorded before anybody is told of the pass', async () => {
+  const workshop = await openWith({ 'red.png': red })
+  const block: Block = { endpoint: 'upload', remedy: 'key', code: 'INVALID_API_KEY', message, since: 0 }
+  let isRefused = true
+  const host = hostWith(workshop.host, {
+    blocks: untried => (untried ? [block] : []),
+    list: async (...args) =>
+      isRefused ? failure('key', 'INVALID_API_KEY', 'list', { status: 401 }) : workshop.host.list(...args),
+  })
+  const recorded = async () => {
+    let atFirst: string[] | null = null
+    const emit = () => (atFirst ??= workshop.synced.account.blocks().map(({ code }) => code))
+    await workshop.pass({ host, emit })
+    return atFirst
+  }
+  expect(await recorded()).toEqual(['INVALID_API_KEY'])
+  isRefused = false
+  expect(await recorded()).toEqual([])
+})
