@@ -61,6 +61,11 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
   }
   /** The ids of images that their own album did not list, even when it lists them by now. */
   const lacked = new Set<string>()
+  const stoppedBy = async (failure: HostFailure) => {
+    if (failure.remedy === 'cancelled') return report
+    await synced.commit(tx => tx.meta.set('audit_stopped', true))
+    return { ...report, stopped: failure }
+  }
   for (const album of open) {
     run.progress(report.albums + report.skipped.length, albums.length)
     if (stop.aborted) return report
@@ -71,11 +76,7 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
         ? await foreignAlbums({ ...run, host }, album, look.albums, cut)
         : NO_FINDINGS
     if (!others.ok) look = { kind: 'failed', failure: others.failure }
-    if (look.kind === 'failed') {
-      if (look.failure.remedy === 'cancelled') return report
-      await synced.commit(tx => tx.meta.set('audit_stopped', true))
-      return { ...report, stopped: look.failure }
-    }
+    if (look.kind === 'failed') return stoppedBy(look.failure)
     if (look.kind === 'unknown') {
       report.skipped.push({ album: albumName(synced, album), reason: look.reason })
       continue
@@ -92,7 +93,12 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
     })
     report.albums++
   }
-  await synced.commit(tx => finish(tx, albums, clock.wall()))
+  const unknown = await inUnknownAlbums({ ...run, host }, cut)
+  if (!unknown.ok) return stoppedBy(unknown.failure)
+  await synced.commit(tx => {
+    finish(tx, albums, clock.wall())
+    for (const finding of unknown.value) tx.audit.put(finding)
+  })
   return { ...report, finished: true }
 }
 
@@ -231,14 +237,17 @@ async function lookEverywhere({ synced, host }: HostPort, signal: AbortSignal): 
 export function lookOf(walk: Outcome<WholeWalk>, recorded: readonly ImageRow[] | null = null): AlbumLook {
   if (!walk.ok) {
     const { failure } = walk
-    return isOfThisOne(failure) || failure.remedy === 'gone'
-      ? { kind: 'unknown', reason: failure.message }
-      : { kind: 'failed', failure }
+    return isSkipped(failure) ? { kind: 'unknown', reason: failure.message } : { kind: 'failed', failure }
   }
   const { images, albums, complete, settled, atOnce } = walk.value
   const shown = new Set(images.map(({ id }) => id))
   const showsRecorded = settled && recorded?.every(({ remote_id }) => shown.has(remote_id)) === true
   return complete || showsRecorded ? { kind: 'whole', images, albums, atOnce } : listingChanges
+}
+
+/** Whether the album is gone or not shown, and others can be asked about. */
+function isSkipped(failure: HostFailure): boolean {
+  return isOfThisOne(failure) || failure.remedy === 'gone'
 }
 
 export const listingChanges = {
@@ -272,7 +281,7 @@ async function lookForAlbum(
 export function albumsBelowMirrors(synced: Synced): Set<number | null> {
   const found = new Set<number | null>()
   for (const { album } of synced.mirrors.all()) {
-    const path = album.split('/').filter(name => name !== '')
+    const path = namesIn(album)
     const top = path.length === 0 ? null : recordedAlbums(synced, path).at(-1)
     if (top !== undefined) found.add(top === null ? null : top.id)
   }
@@ -295,8 +304,7 @@ export async function foreignAlbums(
   for (const top of listed) {
     if (top.parent !== parent || synced.albums.byRemoteId(top.id)) continue
     const walk = await walkEverything(host, signal, top.id)
-    // The album is gone or not shown, so it is skipped.
-    if (!walk.ok && (isOfThisOne(walk.failure) || walk.failure.remedy === 'gone')) continue
+    if (!walk.ok && isSkipped(walk.failure)) continue
     if (!walk.ok) return walk
     const paths = new Map([[top.id, top.name]])
     for (const { id, name, parent: above } of walk.value.albums) paths.set(id, `${paths.get(above!)}/${name}`)
@@ -313,6 +321,32 @@ export async function foreignAlbums(
     }
   }
   return { ok: true, value: findings }
+}
+
+/** The images of mirrors' albums that are not recorded: an older copy of the records was put back, and the folder is empty. */
+async function inUnknownAlbums(context: HostPort, signal: AbortSignal): Promise<Outcome<Finding[]>> {
+  const { synced, host } = context
+  const findings: Finding[] = []
+  for (const mirror of synced.mirrors.all()) {
+    const path = namesIn(mirror.album)
+    const known = recordedAlbums(synced, path)
+    const depth = known.indexOf(undefined)
+    if (depth < 0) continue
+    const above = known[depth - 1] ?? null
+    const walk = await walkWhole(host, above?.remote_id ?? null, signal)
+    if (!walk.ok && isSkipped(walk.failure)) continue
+    if (!walk.ok) return walk
+    const named = walk.value.albums.filter(({ name }) => name === path[depth])
+    const found = await foreignAlbums(context, above?.id ?? null, named, signal)
+    if (!found.ok) return found
+    const below = `${path.slice(depth).join('/')}/`
+    findings.push(...found.value.filter(({ name }) => name.startsWith(below)))
+  }
+  return { ok: true, value: findings }
+}
+
+function namesIn(album: string): string[] {
+  return album.split('/').filter(name => name !== '')
 }
 
 /** Whether albumd has neither recorded nor deleted the image, and no upload in doubt may have sent it. */

@@ -313,3 +313,13 @@ it('looks below an album that albumd neither made nor put an image into', async 
   await audit(workshop)
   expect(found(workshop)).toEqual(['foreign 2023/x.png'])
 })
+
+it('names the images of a mirror’s album that an older copy of the records does not know', async () => {
+  const workshop = await workshopWith({})
+  const photos = await remoteAlbum(workshop.host, 'Photos', null)
+  const below = await remoteAlbum(workshop.host, 'b', photos)
+  const others = await remoteAlbum(workshop.host, 'Others', null)
+  for (const album of [photos, below, others]) await putImage(workshop.host, album, 'x.png', png(9, 9))
+  expect(await audit(workshop)).toMatchObject({ albums: 0, finished: true })
+  expect(found(workshop)).toEqual(['foreign Photos/b/x.png', 'foreign Photos/x.png'])
+})
