@@ -48,6 +48,8 @@ const LABELS: Readonly<Record<string, string>> = {
   WATCH_LOST: 'watch',
   USED_UP_EARLY: 'quota',
   UPLOAD_COMMAND: 'notify',
+  TROUBLE_COMMAND: 'notify',
+  HEARTBEAT: 'notify',
   STORE_AWAY: 'store',
 }
 

@@ -121,8 +121,7 @@ export const STATE_WORDS = {
   folders_polled: 'no event shows every change in {polled:paths}, so albumd looks there again and again too',
   quota_ends_early:
     "The host says that the quota is used up after {used:number} of {limit:number} uploads. Put what the account's plan allows a day into host.daily_quota, or something else uses the account too",
-  upload_command_fails:
-    'notify.on_upload fails ({said}). Mend it; "albumd ls --json" has the addresses that it missed',
+  notify_fails: 'notify.{name} fails ({said}). Mend it',
   store_is_away:
     'The store of account.shared is away ({said}). Until it answers, uploads go on at account.when_away of the rate, and deletions wait',
   guard_stops_deletions: 'nothing is deleted while {folder} is guarded',

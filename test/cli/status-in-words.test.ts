@@ -58,6 +58,8 @@ const STATUS: Status = {
   key_refused: null,
   blocks: [],
   upload_command_failed: null,
+  trouble_command_failed: null,
+  heartbeat_failed: null,
   failures: [],
 }
 

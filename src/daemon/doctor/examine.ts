@@ -99,7 +99,9 @@ const ABOUT: Readonly<Record<string, Check>> = {
   TOO_OLD: 'folder',
   WATCH_LOST: 'watching',
   USED_UP_EARLY: 'quota',
-  UPLOAD_COMMAND: 'on_upload',
+  UPLOAD_COMMAND: 'notify',
+  TROUBLE_COMMAND: 'notify',
+  HEARTBEAT: 'notify',
   STORE_AWAY: 'store',
   LOSS: 'state',
 }

@@ -10,7 +10,7 @@ export type Check =
   | 'daemon'
   | 'page'
   | 'quota'
-  | 'on_upload'
+  | 'notify'
   | 'store'
   | 'host'
   | 'tls'

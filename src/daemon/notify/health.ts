@@ -20,8 +20,8 @@ export interface Alert {
 /** A row of the table of checks, by which notices, page, metrics, `status` and `doctor` say how albumd is. */
 export interface Check {
   key: string
-  /** An alert's code, or a host's error code. Of what is no alert: OTHER_CONFIG, PAUSED, LOSS, USED_UP_EARLY, UPLOAD_COMMAND or
-   * STORE_AWAY. */
+  /** An alert's code, or a host's error code. Of what is no alert: OTHER_CONFIG, PAUSED, LOSS, USED_UP_EARLY, UPLOAD_COMMAND,
+   * TROUBLE_COMMAND, HEARTBEAT or STORE_AWAY. */
   code: string
   /** What is the case, in one line. */
   look: string
@@ -125,11 +125,14 @@ function* ofMirrors(status: Known, config: HealthConfig, env: NodeJS.ProcessEnv 
   for (const { folder, reason, state, needs_person } of mirrors)
     if (state === 'guarded' && needs_person)
       yield line('GUARDED', reason ?? folder, { key: `GUARDED ${folder}`, folder })
-  for (const block of blocksInTheWay(status))
+  for (const block of blocksInTheWay(status)) {
+    const ofKey = hostRefusesKey(block)
     yield line(block.code, `${capital(blockInWords([block]))}: ${block.message}`, {
-      key: `BLOCKED ${block.endpoint} ${block.code}`,
-      remedy: hostRefusesKey(block) ? capital(keyRemedy(config, env)) : null,
+      // A refused key is one trouble, whichever endpoint was asked first.
+      key: `BLOCKED ${ofKey ? 'key' : block.endpoint} ${block.code}`,
+      remedy: ofKey ? capital(keyRemedy(config, env)) : null,
     })
+  }
   for (const { folder, held_deletions: deletions } of mirrors)
     if (deletions > 0) {
       const why = because('deletions_wait', { deletions })
@@ -159,7 +162,8 @@ function* ofPictures(status: Known, config: HealthConfig, now: number): Generato
   yield row('LOSS', loss, { ...NOTE, remedy: BY_ITSELF })
 }
 
-function* ofSurroundings({ watching, quota, store, upload_command_failed: said }: Known): Generator<Check> {
+function* ofSurroundings(status: Known): Generator<Check> {
+  const { watching, quota, store } = status
   if (watching && watching.lost > 0) {
     const { lost: folders, reason, remedy } = watching
     const why = [reason, remedy].filter(text => text !== null).join('. ')
@@ -167,7 +171,12 @@ function* ofSurroundings({ watching, quota, store, upload_command_failed: said }
   }
   if (quota?.used_up_early)
     yield row('USED_UP_EARLY', because('quota_ends_early', { used: quota.used, limit: quota.limit }), NOTE)
-  if (said) yield row('UPLOAD_COMMAND', because('upload_command_fails', { said }), NOTE)
+  for (const [code, name, said] of [
+    ['UPLOAD_COMMAND', 'on_upload', status.upload_command_failed],
+    ['TROUBLE_COMMAND', 'on_trouble', status.trouble_command_failed],
+    ['HEARTBEAT', 'heartbeat', status.heartbeat_failed],
+  ] as const)
+    if (said) yield row(code, because('notify_fails', { name, said }), NOTE)
   if (store?.away) yield row('STORE_AWAY', because('store_is_away', { said: store.away.message }), NOTE)
 }
 

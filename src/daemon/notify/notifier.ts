@@ -8,6 +8,7 @@ import type { Bus } from '../events.ts'
 import { orNull } from '../or-null.ts'
 import { statusOf } from '../report/status.ts'
 import { type Alert, type Health, healthOf, isTrouble } from './health.ts'
+import { recordProblem } from './problem.ts'
 import { runCommand } from './run-command.ts'
 
 export type NotifyConfig = Pick<Config['notify'], 'heartbeat' | 'every' | 'on_trouble'>
@@ -26,6 +27,8 @@ export interface NotifySession {
   notify: NotifyConfig
   /** The keys of the alerts that a person was told. They are kept over restarts. */
   told: { get(): string | null; set(keys: string): void }
+  /** Records for `status` how the command or the heartbeat failed. Null: it worked. */
+  failed(bell: 'trouble_command_failed' | 'heartbeat_failed', problem: string | null): void
 }
 
 const LOOK_MS = 5 * 60_000
@@ -39,7 +42,7 @@ export class Notifier {
   readonly #options: Required<NotifierOptions>
   #look: (() => Health) | null = null
   #notify: NotifyConfig
-  #kept: NotifySession['told'] | null = null
+  #session: NotifySession | null = null
   /** The keys of the alerts of which the log has told. Null: not read yet. */
   #noted: string | null = null
   #told: string | null = null
@@ -57,7 +60,7 @@ export class Notifier {
   /** Learns the health by `look` from now on, and looks at once. `session`: null while no state is open. */
   lookAt(look: () => Health, session: NotifySession | null): void {
     this.#look = look
-    this.#kept = session?.told ?? null
+    this.#session = session
     this.#notify = session?.notify ?? this.#notify
     this.nudge()
   }
@@ -85,7 +88,7 @@ export class Notifier {
   async #tell(alerts: readonly Alert[], stop: AbortSignal): Promise<number> {
     const { clock, note, runCommand } = this.#options
     const keys = keysOf(alerts)
-    this.#told ??= orNull(() => this.#kept?.get() ?? null)
+    this.#told ??= orNull(() => this.#session?.told.get() ?? null)
     const told = this.#told ?? ''
     this.#noted ??= told
     if (keys === this.#noted && keys === told) return Number.POSITIVE_INFINITY
@@ -109,10 +112,11 @@ export class Notifier {
     if (problem !== null && problem !== this.#commandProblem)
       note({ event: 'trouble_command_failed', message: problem })
     this.#commandProblem = problem
+    if (!stop.aborted) this.#record('trouble_command_failed', problem)
     if (problem === null) {
       this.#told = keys
       // A failure is ignored: the same alerts are then told once more after a restart.
-      orNull(() => this.#kept?.set(keys))
+      orNull(() => this.#session?.told.set(keys))
     }
     return Number.POSITIVE_INFINITY
   }
@@ -120,6 +124,7 @@ export class Notifier {
   async #beat({ alerts, oldestUnsyncedMs }: Health, stop: AbortSignal): Promise<number> {
     const { clock, note, beat } = this.#options
     const { heartbeat, every } = this.#notify
+    if (heartbeat === undefined) this.#record('heartbeat_failed', null)
     if (heartbeat === undefined || alerts.some(isTrouble)) return Number.POSITIVE_INFINITY
     if (clock.monotonic() < this.#beatAt) return this.#beatAt
     this.#beatAt = clock.monotonic() + every
@@ -128,7 +133,13 @@ export class Notifier {
     if (problem !== null && !this.#beatFails) note({ event: 'heartbeat_failed', message: problem })
     if (problem === null && this.#beatFails) note({ event: 'heartbeat_works' })
     this.#beatFails = problem !== null
+    this.#record('heartbeat_failed', problem)
     return this.#beatAt
+  }
+
+  #record(...failed: Parameters<NotifySession['failed']>): void {
+    // The records may be closed by now.
+    orNull(() => this.#session?.failed(...failed))
   }
 }
 
@@ -175,9 +186,10 @@ export function watchHealth(
     get: () => synced.meta.get('trouble_told'),
     set: (keys: string) => synced.commitNow(tx => tx.meta.set('trouble_told', keys)),
   }
+  const failed: NotifySession['failed'] = (bell, problem) => recordProblem(synced, bell, problem)
   const onNews = () => {
     if (shown) notifier.nudge()
-    else notifier.lookAt(look, { notify, told })
+    else notifier.lookAt(look, { notify, told, failed })
     shown = true
   }
   return [

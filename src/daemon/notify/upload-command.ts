@@ -4,6 +4,7 @@ import { count, inDigits } from '../../words/text.ts'
 import type { Bus, DaemonEvent } from '../events.ts'
 import { orNull } from '../or-null.ts'
 import { recordedAt } from '../report/mirrored-pictures.ts'
+import { recordProblem } from './problem.ts'
 import { runCommand } from './run-command.ts'
 
 type Note = (failed: Extract<DaemonEvent, { event: 'upload_command_failed' }>) => void
@@ -94,12 +95,7 @@ export class UploadCommand {
     if (!this.#records || this.#current === null) return
     const waiting = this.#turns.length
     const said = problem && waiting > 0 ? `${problem}; ${inDigits(waiting)} more to run` : problem
-    const { meta, commitNow } = this.#current.synced
-    if (said === meta.get('upload_command_failed')) return
-    commitNow(tx => {
-      if (said === null) tx.meta.clear('upload_command_failed')
-      else tx.meta.set('upload_command_failed', said)
-    })
+    recordProblem(this.#current.synced, 'upload_command_failed', said)
   }
 
   async #takeAll(): Promise<void> {

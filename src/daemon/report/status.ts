@@ -85,6 +85,9 @@ export interface Status {
   }[]
   /** Why `notify.on_upload` failed the last time that `albumd run` ran it. Null: it did not fail. */
   upload_command_failed: string | null
+  /** The same of `notify.on_trouble` and `notify.heartbeat`. */
+  trouble_command_failed: string | null
+  heartbeat_failed: string | null
   failures: FailureStatus[]
 }
 
@@ -205,6 +208,8 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       needs_person: needsPerson(code),
     })),
     upload_command_failed: synced.meta.get('upload_command_failed'),
+    trouble_command_failed: synced.meta.get('trouble_command_failed'),
+    heartbeat_failed: synced.meta.get('heartbeat_failed'),
     failures: failuresOf(config, synced),
   }
 }

@@ -170,6 +170,9 @@ const FACTS = {
   watching: text,
   /** Why `notify.on_upload` failed the last time it ran. */
   upload_command_failed: text,
+  /** The same of `notify.on_trouble` and `notify.heartbeat`. */
+  trouble_command_failed: text,
+  heartbeat_failed: text,
   /** The keys of the alerts that the notifier has sent to people. */
   trouble_told: text,
 }

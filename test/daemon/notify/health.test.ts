@@ -105,13 +105,23 @@ describe('the alerts', () => {
       quota,
       paused: { until: null },
       upload_command_failed: 'it ended with 1',
+      trouble_command_failed: 'it ended with 7',
+      heartbeat_failed: 'the answer was 404',
       loss_ends_at: ago(0),
       store: { away: { since: ago(0), message: 'it is away' } },
     }
     const status = { mirrors: [MIRROR], blocks: [], failures: [], ...known }
     expect(healthOf(status, CONFIG, NOW, 0).alerts).toEqual([])
     const told = checksOf(status, CONFIG, NOW).map(({ code }) => code)
-    expect(told).toEqual(['PAUSED', 'LOSS', 'USED_UP_EARLY', 'UPLOAD_COMMAND', 'STORE_AWAY'])
+    expect(told).toEqual([
+      'PAUSED',
+      'LOSS',
+      'USED_UP_EARLY',
+      'UPLOAD_COMMAND',
+      'TROUBLE_COMMAND',
+      'HEARTBEAT',
+      'STORE_AWAY',
+    ])
   })
 
   it('holds failures that are not tried again, lost watches, and a daemon without a sign of life', () => {

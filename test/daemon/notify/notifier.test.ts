@@ -29,6 +29,7 @@ function start(told = keep(), commandMs = 0) {
   const beats: { at: number; age: number }[] = []
   const commands: { at: number; event: string; code: string; message: string }[] = []
   const notes: DaemonEvent[] = []
+  const failed = new Map<string, string | null>()
   const stage = { alerts: [] as Alert[], problem: null as string | null, broken: false }
   const stop = new AbortController()
   const notify = { heartbeat: 'https://hc.example.com/x', every: 5 * MINUTE, on_trouble: 'tell-me' }
@@ -55,11 +56,12 @@ function start(told = keep(), commandMs = 0) {
     if (stage.broken) throw new Error('the state can not be read')
     return { alerts: stage.alerts, oldestUnsyncedMs: 7000 }
   }
-  notifier.lookAt(look, { notify, told })
+  notifier.lookAt(look, { notify, told, failed: (bell, problem) => failed.set(bell, problem) })
   return {
     clock,
     beats,
     commands,
+    failed,
     notes,
     stage,
     notifier,
@@ -187,6 +189,7 @@ describe('notify.on_trouble', () => {
     notifier.lookAt(() => ({ alerts: [], oldestUnsyncedMs: 0 }), {
       notify: { every: MINUTE, on_trouble: 'x' },
       told,
+      failed() {},
     })
     await clock.pass(MINUTE)
     expect(commands.map(({ event, code, message }) => [event, code, message])).toEqual([
@@ -196,14 +199,16 @@ describe('notify.on_trouble', () => {
   })
 
   it('that fails is logged once, and runs again every five minutes until it succeeds', async () => {
-    const { clock, notes, commands, stage, happens } = start()
+    const { clock, notes, commands, failed, stage, happens } = start()
     stage.problem = 'it ended with 127'
     await happens(trouble('A'))
+    expect(failed.get('trouble_command_failed')).toBe('it ended with 127')
     await clock.pass(20 * MINUTE)
     const minutes = commands.map(({ at }) => Math.round((at - commands[0]!.at) / MINUTE))
     expect(minutes).toEqual([0, 5, 10, 15, 20])
     stage.problem = null
     await clock.pass(30 * MINUTE)
+    expect(failed.get('trouble_command_failed')).toBe(null)
     expect(commands).toHaveLength(6)
     await happens()
     expect(commands.map(({ event }) => event).slice(6)).toEqual(['resolved'])
