@@ -117,7 +117,7 @@ function inWords(status: ReturnType<typeof readStatus>, { user, starts }: Servic
   return [
     `${unit}: ${state}${pid === null ? '' : ` (pid ${pid})`}${state === 'active' ? '' : ended}`,
     ...(restarts > 0 ? [`  started again by systemd: ${restarts}`] : []),
-    enabled ? `  starts ${starts}` : '  does not start by itself',
+    `  ${enabled ? `starts ${starts}` : `does not start by itself; albumd service install${flag} has it do so`}`,
     current ? `  ${file}` : `  ${file} is not of this albumd; albumd service install${flag} renews it`,
   ].join('\n')
 }

@@ -146,7 +146,7 @@ function readinessOf(
     missing.push(...(error as Error).message.split('\n'))
     return { missing, warnings: [] }
   }
-  const { state_dir, host, mirrors } = config
+  const { state_dir, host, account, mirrors } = config
   const named = host.api_key_file
   if (named === undefined && !existsSync(key))
     missing.push(`${key}: no such file; write the API key into it, and let nobody else read it (chmod 600)`)
@@ -156,11 +156,20 @@ function readinessOf(
     missing.push(
       `host.api_key_file: ${CANT_READ}; take the line out of the config, and have the key in ${key}: systemd hands it in`,
     )
+  for (const [name, path] of [
+    ['host.ca_file', host.ca_file],
+    ['account.shared_password_file', account.shared_password_file],
+    ['account.shared_ca_file', account.shared_ca_file],
+  ] as const)
+    if (path !== undefined && isUnreadable(path))
+      missing.push(`${name}: ${CANT_READ}; let it, or move the file to /etc/albumd`)
   if (stateDir !== null && state_dir !== stateDir)
     missing.push(`state_dir: ${state_dir}: the service may write to ${stateDir} alone; take the line out`)
   const warnings = mirrors.flatMap(({ folder }) => {
     if (user) return []
     if (!existsSync(folder)) return [`${folder}: no such folder; it is guarded until it is there`]
+    if (/^\/(var\/)?tmp\//.test(folder))
+      return [`${folder}: the service has a /tmp of its own; move the folder`]
     return isUnreadable(folder) ? [`${folder}: ${CANT_READ}; it is guarded until it can: ${PERMIT}`] : []
   })
   return { missing, warnings }

@@ -47,13 +47,7 @@ export function* checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Gen
           ? 'Check whether its disk is mounted read-only'
           : `chmod u+rwx ${shellWord(state_dir)}`,
     )
-  else if (isOfAnother)
-    yield warn(
-      'state',
-      `${state_dir} belongs to another user, so what is said here of permissions may differ for albumd`,
-      'Run the doctor as the user that albumd runs as',
-    )
-  else if (!isOpenToOthers) yield pass('state', `${state_dir}: writable, and this user's alone`)
+  else if (!isOpenToOthers) yield pass('state', `${state_dir}: writable, and its user's alone`)
   if (isOpenToOthers)
     yield warn('state', `${state_dir}: other users can look into it`, `chmod 700 ${shellWord(state_dir)}`)
 }
