@@ -2,7 +2,7 @@ export function readRemedy(code: unknown): string {
   return REMEDIES[String(code)] ?? 'Check its permissions and its disk'
 }
 
-const PERMIT = 'Run albumd as its owner, or let the user that albumd runs as read it by chmod or setfacl'
+const PERMIT = 'Let the user that albumd runs as read it (chmod or setfacl)'
 const NO_FILES = 'Raise the limit of open files: ulimit -n, or LimitNOFILE= of a service'
 const AWAY = 'Check the network, and mount its disk or server again'
 

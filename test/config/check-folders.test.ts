@@ -81,7 +81,7 @@ describe('the folders of the mirrors', () => {
     const found = await asNobody(() => check(['other']))
     chmodSync(join(root, 'other'), 0o700)
     expect(found).toMatchObject([{ code: 'FOLDER_UNREADABLE', message: expect.stringContaining('EACCES') }])
-    expect(found[0]!.message).toContain('Run albumd as its owner, or let the user that albumd runs as')
+    expect(found[0]!.message).toContain('Let the user that albumd runs as read it')
   })
 
   it('are told with what is wrong: no permission makes a name shorter', () => {

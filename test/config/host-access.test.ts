@@ -127,7 +127,9 @@ describe('the API key', () => {
       write('hunter2')
       chmodSync(folder, 0o755)
       expect(await asNobody(() => refusal(fromFile))).toMatch(
-        new RegExp(`^host\\.api_key_file: ${file} can't be read \\(EACCES\\)\\. Run albumd as its owner, or`),
+        new RegExp(
+          `^host\\.api_key_file: ${file} can't be read \\(EACCES\\)\\. Let the user that albumd runs as read it`,
+        ),
       )
     },
   )

@@ -15,9 +15,9 @@ export const runCommand = command(
       .options(configOption)
       .example('$0 run -c albumd.yaml', 'Keep it mirrored')
       .epilogue(
-        'SIGHUP makes it read the config and the key again. A config that is wrong is refused, and the one ' +
-          'before stays. It notices by itself when the file of the key, of the password or of a ' +
-          'certificate changes. Other commands have it do their work.',
+        'SIGHUP makes it read the config and the key again, and so does a change of the files of key, password and ' +
+          'certificates. What systemd hands in changes with a restart alone. A config that is wrong is refused, and the one ' +
+          'before stays. Other commands have it do their work.',
       ),
   async ({ config, 'log-level': level }, onInterrupts) => {
     let log: Logger | null = null
@@ -28,18 +28,20 @@ export const runCommand = command(
       return EXIT.inSync
     } catch (error) {
       // On a terminal, a person reads the error's line on standard error.
-      if (!process.stdout.isTTY) await logFailure(error, log)
-      throw error
+      if (process.stdout.isTTY || !(await logFailure(error, log)) || level === 'debug') throw error
+      return describeError(error).exitCode
     }
   },
 )
 
-/** Logs a failure as an event, because only an event has a priority in the journal. */
-async function logFailure(error: unknown, log: Logger | null): Promise<void> {
-  const { logEvent, openLog } = await import('../../daemon/report/log.ts')
+/** Logs a failure as an event, because only an event has a priority in the journal. Returns whether standard error is the same
+ * journal, where one line is enough. */
+async function logFailure(error: unknown, log: Logger | null): Promise<boolean> {
+  const { isJournal, logEvent, openLog } = await import('../../daemon/report/log.ts')
   const { code, lines: message } = describeError(error)
   const out = { out: process.stdout, secrets: new Set<string>(), env: process.env }
   logEvent(log ?? openLog({ level: 'error', format: 'auto' }, out), { event: 'failed', code, message })
+  return [1, 2].every(fd => isJournal(fd, process.env))
 }
 
 async function runDaemon(

@@ -58,11 +58,11 @@ function printableIn(key: string, value: unknown): unknown {
 
 function formatFor(out: LogOptions['out'], env: NodeJS.ProcessEnv): 'pretty' | 'json' | 'journal' {
   if (out.isTTY) return 'pretty'
-  return isJournal(out.fd, env.JOURNAL_STREAM) ? 'journal' : 'json'
+  return isJournal(out.fd, env) ? 'journal' : 'json'
 }
 
 /** Whether `fd` is the journal that JOURNAL_STREAM names. A child inherits this variable and may write elsewhere. */
-function isJournal(fd: number | undefined, stream: string | undefined): boolean {
+export function isJournal(fd: number | undefined, { JOURNAL_STREAM: stream }: NodeJS.ProcessEnv): boolean {
   if (fd === undefined || stream === undefined) return false
   const stats = orNull(() => fstatSync(fd, { bigint: true }))
   return stats !== null && stream === `${stats.dev}:${stats.ino}`
