@@ -1,4 +1,4 @@
-import { statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { shellWord } from '../words/text.ts'
 
@@ -25,6 +25,9 @@ export function explained(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || error instanceof StateError) return error
   const code = kindOf(error, file)
   if (code === null) return error
+  // A disk that was mounted read-only is put right without a change of the config.
+  if (code === 'STATE_UNREADABLE' && isReadOnly(dirname(file)))
+    return new StateError('STATE_UNWRITABLE', `${file}: ${WORDS.STATE_UNWRITABLE('its disk is read-only')}`)
   const why = (code === 'STATE_UNREADABLE' && othersFile(file)) || WORDS[code](error.message)
   return new StateError(code, `${file}: ${why}`)
 }
@@ -92,6 +95,15 @@ function kindOf(error: Error, file: string): Code | null {
   const kind = SQLITE.find(([begins]) => code.startsWith(begins))?.[1] ?? SYSTEM[code] ?? null
   // SQLite answers an I/O error when its shared memory can't grow, or when the user's disk quota is used up.
   return kind === 'STATE_UNWRITABLE' && isFull(dirname(file)) ? 'STATE_FULL' : kind
+}
+
+function isReadOnly(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS'
+  }
 }
 
 function isFull(folder: string): boolean {

@@ -184,8 +184,8 @@ function take(lockFile: string): Lock {
     return lockState(lockFile)
   } catch (error) {
     if (error instanceof LockedError || error instanceof StateError) throw error
-    const why = explained(error, stateDir)
-    if (why instanceof StateError && why.code === 'STATE_FULL') throw why
+    const why = explained(error, lockFile)
+    if (why instanceof StateError && why.code !== 'STATE_UNREADABLE') throw why
     const { code, message } = error as NodeJS.ErrnoException
     throw new StateError(
       'STATE_UNREADABLE',

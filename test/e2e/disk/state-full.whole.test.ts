@@ -14,7 +14,7 @@ import {
 } from '../stage/fault-stage.ts'
 import { type Process, stageThrough, startAlbumd } from '../stage/process.ts'
 import type { Stage } from '../stage/stage.ts'
-import { canMount, mountSmallDisk } from './small-disk.ts'
+import { bindReadOnly, canMount, mountSmallDisk } from './small-disk.ts'
 
 /** How often it warned of this. What lasts more than some seconds is also told as `trouble`, when a person is called. */
 const warned = (process: Process, what: string) =>
@@ -123,4 +123,16 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
     await says(daemon, /No room on the disk/)
     await ended(daemon)
   })
+})
+
+it.skipIf(!canMount() && !process.env.CI)('a state on a read-only disk is named as that', async () => {
+  const stage = await stageOf(1)
+  const { through } = await bindReadOnly(join(stage.home, 'state'))
+  const onReadOnly = stageThrough(stage, { through })
+  for (const before of ['nothing', 'a state']) {
+    const { code, err } = await onReadOnly.sync()
+    expect(code, `${before}: ${err}`).toBe(1)
+    oneLine(err, /read-only/)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+  }
 })
