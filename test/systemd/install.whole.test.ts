@@ -22,6 +22,11 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
       'not started; when that is done: systemctl restart albumd.service',
       '',
     ])
+    booted.put('/etc/albumd/ca.pem', 'root alone reads it', 0o600)
+    booted.setUp({ host: { base_url: booted.baseUrl, ca_file: '/etc/albumd/ca.pem' } })
+    const closed = await booted.service('install')
+    expect(closed).toMatchObject({ code: 3 })
+    expect(closed.out).toContain("host.ca_file: the user albumd can't read it")
     booted.setUp()
     expect((await booted.service('install')).out).toContain('\nstarted albumd.service\n')
     await mirrored(booted, 'red.png')

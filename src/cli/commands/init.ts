@@ -40,7 +40,7 @@ const OPTIONS = {
     requiresArg: true,
     describe: 'How long the images of many deleted pictures stay, such as 7d; propagate: 1d; keep: a backup',
   },
-  check: { type: 'boolean', default: true, describe: 'Ask the host; off: --no-check' },
+  check: { type: 'boolean', default: true, describe: 'Ask the host, unless --no-check' },
 } as const
 
 export const initCommand = command(

@@ -20,7 +20,7 @@ export const OPTIONS = {
   tls: {
     type: 'boolean',
     default: true,
-    describe: 'Speak TLS; off: --no-tls, only on loopback addresses',
+    describe: 'Speak TLS, unless --no-tls, for loopback addresses alone',
   },
   plan: { choices: PLANS, default: 'professional' as Plan, describe: 'The plan of the accounts' },
   'plans-from': {

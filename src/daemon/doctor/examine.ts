@@ -99,9 +99,9 @@ const ABOUT: Readonly<Record<string, Check>> = {
   TOO_OLD: 'folder',
   WATCH_LOST: 'watching',
   USED_UP_EARLY: 'quota',
-  UPLOAD_COMMAND: 'notify',
-  TROUBLE_COMMAND: 'notify',
-  HEARTBEAT: 'notify',
+  UPLOAD_COMMAND: 'on_upload',
+  TROUBLE_COMMAND: 'on_trouble',
+  HEARTBEAT: 'heartbeat',
   STORE_AWAY: 'store',
   LOSS: 'state',
 }

@@ -53,10 +53,10 @@ describe('why, of a folder', () => {
     chmodSync(shut, 0o755)
     expect(all).toMatch(/^.*\/a\.txt: .*$/m)
     expect(all).toMatch(
-      /^.*\/shut: Folder can't be read \(EACCES\), so what lies in it is not listed\. Run albumd/m,
+      /^.*\/shut: Folder can't be read \(EACCES\), so what lies in it is not listed\. Let the user/m,
     )
     expect(all).toContain('left out: 1 (1 TXT); the host takes png, ')
-    expect(ofFolder).toContain(`${shut}: Folder can't be read (EACCES). Run albumd`)
+    expect(ofFolder).toContain(`${shut}: Folder can't be read (EACCES). Let the user`)
     expect(JSON.parse(inJson)).toMatchObject({
       left_out: [{ path: join(at.pictures, 'a.txt') }],
       unread: [{ mirror: at.pictures, path: shut, reason: expect.stringContaining('not listed') }],
