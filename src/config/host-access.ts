@@ -38,10 +38,10 @@ const LONGEST = 4096
  * beside the config. Throws ConfigError, which never shows a key. */
 export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   const found = keyFileOf(config, env)
-  if (found !== null) return readKeyFile(found)
+  const { key_beside: beside } = config.host
+  if (found !== null) return readKeyFile(found, beside)
   const { ALBUMD_API_KEY: given } = env
   if (given) return { key: checked(given, message => refusal('$ALBUMD_API_KEY', message)), warning: null }
-  const { key_beside: beside } = config.host
   const missing = beside === undefined ? 'No API key' : `No API key: ${beside} is not there`
   throw refusal(
     'host.api_key_file',
@@ -89,13 +89,16 @@ export function accessFilesOf(
   )
 }
 
-function readKeyFile({ file, kind }: KeyFile): ApiKey {
+function readKeyFile({ file, kind }: KeyFile, beside: string | undefined): ApiKey {
   const refuse = (message: string) =>
     kind === 'credential' ? refusal(KEY_FILES[kind], message) : refusalOfFile(file, KEY_FILES[kind], message)
+  // The unit hands in the file beside the config, and an empty credential where there is no such file.
+  const isAway = kind === 'credential' && beside !== undefined && !existsSync(beside)
+  const empty = isAway ? `is empty, because ${beside} is not there` : undefined
   const missing = 'no such file, and it must hold the API key'
   const { bytes, mode } = readBounded(file, LONGEST, missing, refuse)
   return {
-    key: checked(bytes.toString(), refuse),
+    key: checked(bytes.toString(), refuse, empty),
     warning: warningOf(mode, KEY_FILES[kind], file, 'the key'),
   }
 }
@@ -109,9 +112,13 @@ function warningOf(mode: number, source: string, file: string, secret: string): 
   }
 }
 
-function checked(text: string, refuse: (message: string) => ConfigError): string {
+function checked(
+  text: string,
+  refuse: (message: string) => ConfigError,
+  empty = 'is empty, and must hold the API key',
+): string {
   const key = text.trim()
-  if (key === '') throw refuse('is empty, and must hold the API key')
+  if (key === '') throw refuse(empty)
   if (text.length > LONGEST) throw refuse(`is over ${LONGEST} bytes, and must hold the API key alone`)
   if (/[\r\n]/.test(key)) throw refuse('has several lines, and must hold the API key alone')
   if (!mayBeKey(key)) throw refuse('holds characters that no API key has')

@@ -85,7 +85,8 @@ describe('the API key', () => {
   ])('%j is refused without being shown', (content, message) => {
     write(content)
     expect(refusal(fromFile)).toBe(`host.api_key_file: ${file} ${message}`)
-    expect(refusal(() => readApiKey({ host }, { CREDENTIALS_DIRECTORY: folder }))).toBe(
+    const beside = { host: { ...host, key_beside: file } }
+    expect(refusal(() => readApiKey(beside, { CREDENTIALS_DIRECTORY: folder }))).toBe(
       `systemd credential "api-key": ${message}`,
     )
   })
@@ -107,6 +108,13 @@ describe('the API key', () => {
     write('key-beside')
     expect(keyRemedy(config, {})).toBe(`check the file beside the config (${file})`)
     expect(keyRemedy(config, null)).toBe(`check the file beside the config (${file}), then restart albumd`)
+  })
+
+  it('of a credential that is empty for want of a file names that file', () => {
+    write('\n')
+    expect(refusal(() => readApiKey({ host }, { CREDENTIALS_DIRECTORY: folder }))).toBe(
+      'systemd credential "api-key": is empty, because /etc/x/albumd.yaml.api-key is not there',
+    )
   })
 
   it('as long as 4096 bytes is a key', () => {
