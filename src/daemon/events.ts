@@ -88,8 +88,8 @@ const SETTLED: ReadonlySet<SpokenEvent['event']> = new Set([
  * repeats is news only once:
  * - `uploads_stopped` with the same code as before, for example because the quota is used up. After an upload has
  *   succeeded, the code is news again.
- * - `uploads_started` with as many pictures and bytes as before, for example of one picture that is half written. After an
- *   upload has ended, the numbers are news again.
+ * - `uploads_started` with as many pictures as before, for example of one that is being written. After an upload has ended,
+ *   the number is news again.
  * - `mirror_guarded` with the same reason as before. After a scan that saw everything, the reason is news again. */
 export function newsFilter(): (emitted: SpokenEvent) => boolean {
   const last = new Map<string, string>()
@@ -104,7 +104,7 @@ export function newsFilter(): (emitted: SpokenEvent) => boolean {
       case 'uploads_stopped':
         return isNew('uploads_stopped', emitted.code)
       case 'uploads_started':
-        return isNew('uploads_started', `${emitted.pictures} ${emitted.bytes} ${emitted.compare}`)
+        return isNew('uploads_started', `${emitted.pictures} ${emitted.compare}`)
       case 'mirror_guarded':
         return isNew(`mirror_guarded ${emitted.mirror}`, emitted.reason)
       case 'picture_uploaded':

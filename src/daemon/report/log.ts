@@ -40,14 +40,28 @@ export function openLog({ level, format }: Config['log'], { out, secrets, env }:
   if (chosen === 'pretty') {
     const pretty = prettyFactory({
       colorize: out.isTTY === true && !env.NO_COLOR,
-      ignore: 'event',
-      singleLine: true,
     })
     return pino(base, {
-      write: line => void out.write(withoutSecrets(pretty(JSON.parse(line, printableIn)), secrets)),
+      write: line =>
+        void out.write(withoutSecrets(pretty(forPeople(JSON.parse(line, printableIn))), secrets)),
     })
   }
   return pino(base, chosen === 'journal' ? journal(write) : { write })
+}
+
+/** The facts that need no name. */
+const PLAIN: ReadonlySet<string> = new Set(['cdn_url', 'message', 'reason'])
+
+/** The same line with its facts as words in its message. An error keeps its lines. */
+function forPeople({ level, time, err, msg, event, mirror, path, ...facts }: Record<string, unknown>) {
+  const place = [mirror, path].filter(part => typeof part === 'string' && part !== '').join('/')
+  const told = Object.entries(facts).flatMap(([name, fact]) => {
+    if (fact === null) return []
+    const said = typeof fact === 'string' ? fact : JSON.stringify(fact)
+    return PLAIN.has(name) ? said : `${name.replaceAll('_', ' ')} ${said}`
+  })
+  const all = [...(place === '' ? [] : [place]), ...told].join(', ')
+  return { level, time, ...(err !== undefined && { err }), msg: all === '' ? msg : `${msg}: ${all}` }
 }
 
 /** A reviver for JSON.parse. It escapes the control characters that JSON.parse unescapes. A stack keeps its line breaks. */
