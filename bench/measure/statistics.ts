@@ -18,5 +18,15 @@ export function percentile(values: readonly number[], share: number): number {
 
 /** The middle of the ratios round by round: what slows a round down slows both sides. */
 export function ratioOf(ours: readonly number[], theirs: readonly number[]): number {
-  return median(ours.map((value, round) => value / theirs[round]!))
+  return median(ratiosOf(ours, theirs))
+}
+
+/** The least and the greatest of the rounds' ratios. Null: there was one round. */
+export function spreadOf(ours: readonly number[], theirs: readonly number[]): [number, number] | null {
+  const ratios = ratiosOf(ours, theirs)
+  return ratios.length > 1 ? [Math.min(...ratios), Math.max(...ratios)] : null
+}
+
+function ratiosOf(ours: readonly number[], theirs: readonly number[]): number[] {
+  return ours.map((value, round) => value / theirs[round]!)
 }

@@ -19,11 +19,11 @@ export const scan: Part = {
   async measure(means) {
     const { short } = means
     await measureTree(means, '100k', 5, {
-      find: { most: 2, words: '≤ 2 × find' },
+      find: { most: 1.8, words: '≤ 1.8 × find' },
       'rclone lsf': { most: 1, words: 'ahead of rclone lsf' },
     })
     if (short) return
-    await measureTree(means, '1M', 3, { find: { most: 1.1, words: '≤ 1.1 × find' } })
+    await measureTree(means, '1M', 3, { find: { most: 1.05, words: '≤ 1.05 × find' } })
     await measureShape(means, 'flat', '200k files in one folder')
     await measureShape(means, 'one-top', '100k files below one top folder')
   },
@@ -150,7 +150,10 @@ async function firstIndex(means: Means, name: TreeName): Promise<void> {
     ...(means.has('find', 'find') && { find: () => find(tree) }),
   }
   const runs = await inRounds(name === '100k' ? 2 : 1, both)
-  compareRuns(means, `first look, ${TREES[name].files.toLocaleString('en-US')} rows recorded`, runs)
+  const most = name === '100k' ? 5 : 3.2
+  compareRuns(means, `first look, ${TREES[name].files.toLocaleString('en-US')} rows recorded`, runs, {
+    find: { most, words: `≤ ${most} × find` },
+  })
 }
 
 /** A second tree with the same files, for what syncs folder to folder. */

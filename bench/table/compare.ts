@@ -1,4 +1,4 @@
-import { median, ratioOf } from '../measure/statistics.ts'
+import { median, ratioOf, spreadOf } from '../measure/statistics.ts'
 import { type TimedRun, timesOf } from '../measure/timed-run.ts'
 import type { Means } from '../part.ts'
 import { megabytes, seconds } from './units.ts'
@@ -27,6 +27,7 @@ export function compareRuns(
       ours: inWords(albumd!),
       theirs: `${name} ${inWords(theirs)}`,
       ratio,
+      spread: spreadOf(timesOf(albumd!), timesOf(theirs)),
       aim: aim?.words ?? '',
       met: aim ? measured <= aim.most : null,
     })

@@ -9,6 +9,8 @@ export interface Figure {
   theirs: string
   /** Ours by theirs; null where there is nothing to divide. */
   ratio: number | null
+  /** The least and the greatest ratio of the rounds. */
+  spread?: readonly [number, number] | null
   aim: string
   /** Null: no aim was set. */
   met: boolean | null

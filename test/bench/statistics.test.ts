@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { median, percentile, ratioOf } from '../../bench/measure/statistics.ts'
+import { median, percentile, ratioOf, spreadOf } from '../../bench/measure/statistics.ts'
 
 describe("the bench's statistics", () => {
   it.each([
@@ -13,6 +13,8 @@ describe("the bench's statistics", () => {
 
   it('take the ratio of each round, and not that of the middles', () => {
     expect(ratioOf([2, 6], [1, 2])).toBe(2.5)
+    expect(spreadOf([2, 6, 5], [1, 2, 2])).toEqual([2, 3])
+    expect(spreadOf([2], [1])).toBeNull()
   })
 
   it('take for p99 a value that was measured', () => {
