@@ -115,7 +115,8 @@ export async function boot(
     setUp(changes = {}) {
       const host = { base_url: stage.baseUrl }
       const mirrors = [{ folder: '/srv/stage/pictures', album: 'Photos' }]
-      put('/etc/albumd/config.yaml', stringify({ host, mirrors, watch: { settle: '100ms' }, ...changes }))
+      const usual = { host, mirrors, watch: { settle: '100ms' }, log: { level: 'debug' } }
+      put('/etc/albumd/config.yaml', stringify({ ...usual, ...changes }))
       put('/etc/albumd/api-key', stage.key, 0o600)
     },
     log: () => {

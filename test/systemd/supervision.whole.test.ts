@@ -21,7 +21,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
 
     // What is under way comes to its end first: systemd sees the reload last.
     await underWay(booted, 'large.png', 700)
-    booted.setUp({ host, ...slowly, log: { level: 'debug' } })
+    booted.setUp({ host, ...slowly, log: { level: 'debug', format: 'json' } })
     await booted.done('systemctl', 'reload', '--no-block', 'albumd')
     await expect.poll(async () => (await booted.show('ActiveState')).ActiveState, seldom).toBe('reloading')
     // Between the signal and the daemon's word on it systemd may take the reload for done.

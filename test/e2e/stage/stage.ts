@@ -125,6 +125,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     mirrors: [{ folder: 'pictures', album: 'Photos', ...mirror }],
     watch: { settle: '100ms' },
     state_dir: 'state',
+    // Tests wait for scans too.
+    log: { level: 'debug' },
     // Several run at once, and there is but one usual port.
     status_page: { listen: 'off' },
     ...config,
