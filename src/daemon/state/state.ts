@@ -145,9 +145,7 @@ export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config
 function otherFolder({ folder, album }: MirrorRow, now: string, isConfigured: boolean): string {
   const isLink = realPathOf(folder) === now
   const said = isLink ? `${folder} is a symbolic link to ${now} now` : `the config says ${now}`
-  const back = isLink
-    ? 'put the folder back in place of the link'
-    : 'put mirrors[].folder back, also to restore lost pictures (docs/how-to/disk-died.md)'
+  const back = isLink ? 'put the folder back in place of the link' : 'put mirrors[].folder back'
   // The state that the command needs is in use by a running albumd, which may refuse its new config with these same words.
   const move = `If the folder was moved, stop a running albumd and say "albumd move-mirror ${shellWord(folder)} ${shellWord(now)}"; else ${back}`
   return `Album "${album}" mirrors ${folder}, ${said}. ${isConfigured ? 'Put mirrors[].folder back' : move}, or name another album or state_dir`

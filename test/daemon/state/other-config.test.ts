@@ -48,7 +48,7 @@ it('a folder that is mistyped is not there, and has not moved', () => {
   // A running daemon refuses its new config with these words too, and the command can't be carried out beside it.
   told(
     there,
-    `If the folder was moved, stop a running albumd and say "albumd move-mirror /srv/one ${there}"; else put mirrors[].folder back, also to restore`,
+    `If the folder was moved, stop a running albumd and say "albumd move-mirror /srv/one ${there}"; else put mirrors[].folder back, or name another album`,
   )
   synced.close()
 })
