@@ -126,7 +126,7 @@ const decided = (...toDecide: ToDecide[]) => deletions({ toDecide } as unknown a
 
 it('is red for deletions that wait for a person, and asks with the number of images', () => {
   const text = decided(
-    group('/m/Trip', { images: [3, 1, 2], held: 3, gone: 3 }),
+    group('/m/Trip', { images: [3, 1, 2], held: 3, gone: 3, since: 1001 }),
     group('/m/Old', { images: [4], until: '2026-12-01T00:00:00.000Z' }),
   )
   expect(text.match(/<section [^>]*>/g)).toEqual([
@@ -134,6 +134,7 @@ it('is red for deletions that wait for a person, and asks with the number of ima
     '<section id="waits-%2Fm%2FOld" class="soon">',
   ])
   expect(text).toContain('2026-12-01T00:00:00.000Z')
+  expect(text).toContain('albumd restore /m/Trip --at 1970-01-01T00:00:01.000Z<')
   const asked = [...text.matchAll(/popover role="dialog" aria-label="([^"?]*)/g)].map(
     ([, question]) => question,
   )
