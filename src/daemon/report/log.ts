@@ -122,7 +122,7 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   stopping: ['info', 'a signal came; uploads under way are finished or recorded in the journal'],
   stopped: ['info', 'the daemon has ended, and everything is recorded'],
   scan_started: ['debug', 'the scan of a mirror began'],
-  scan_finished: ['debug', 'the scan of a mirror ended'],
+  scan_finished: ['info', 'the scan of a mirror ended'],
   change_found: ['debug', 'a file must be uploaded, or its image deleted'],
   picture_gone: [
     'info',
