@@ -86,13 +86,13 @@ export class EmptiedFolders {
       if (missing < (isCopy ? 1 : isEmptied(seen) ? MANY : Number.POSITIVE_INFINITY))
         return { ...seen, doubt: null }
       const at = fullPath(root, folder.path)
-      const doubt: Doubt = isEmptied(seen)
-        ? {
+      const doubt: Doubt = isCopy
+        ? { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
+        : {
             folder,
             code: 'FOLDER_EMPTIED',
             why: because('folder_emptied', { folder: at, pictures: lost.length }),
           }
-        : { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
       return { ...seen, doubt }
     })
   }

@@ -43,27 +43,30 @@ export class FolderRecords {
     return planFolder(folder.id, this.#context.synced.files.ofFolder(folder.id), look, this.#policy)
   }
 
-  /** The pictures that a folder, and the folders `below`, have lost and that may be on the host. */
-  lostFrom(folder: FolderRow, changes: readonly FileChange[], below: readonly FolderRow[]): FileRow[] {
+  /** The pictures that a folder has lost and that may be on the host. `isOther`: also those that the folders below have lost. */
+  lostFrom(folder: FolderRow, changes: readonly FileChange[], isOther: boolean): FileRow[] {
     const { synced, disk } = this.#context
     const gone = new Set(changes.flatMap(({ kind, file }) => (kind === 'gone' ? file.name : [])))
-    const own = synced.files.ofFolder(folder.id).filter(({ name }) => gone.has(name))
-    const isGone = (at: FileAtPath) => whetherThere(disk, fullPath(this.#mirror.folder, at.path)) === 'no'
-    return [...own, ...this.#filesOf(below).filter(isGone)].filter(file => isHeld(synced, file))
+    const own = synced.files.ofFolder(folder.id)
+    const lost = own.filter(file => gone.has(file.name) && isHeld(synced, file))
+    if (!isOther) return lost
+    for (const file of this.#below(folder))
+      if (isHeld(synced, file) && whetherThere(disk, fullPath(this.#mirror.folder, file.path)) === 'no')
+        lost.push(file)
+    return lost
   }
 
-  /** Whether a look, or the disk in the folders `below`, shows a picture just as it is recorded. */
-  showsRecorded(folder: FolderRow, { files }: FolderLook, below: readonly FolderRow[]): boolean {
-    const recorded = new Map(this.#context.synced.files.ofFolder(folder.id).map(file => [file.name, file]))
-    const isShown = files.some(({ name, size, mtime }) => {
+  /** Whether a look, or the disk in the folders below, shows a picture just as it is recorded. */
+  showsRecorded(folder: FolderRow, { files }: FolderLook): boolean {
+    const { synced, disk } = this.#context
+    const recorded = new Map(synced.files.ofFolder(folder.id).map(file => [file.name, file]))
+    for (const { name, size, mtime } of files) {
       const known = recorded.get(name)
-      return known?.size === size && known.mtime === mtime
-    })
-    const { disk } = this.#context
-    return (
-      isShown ||
-      this.#filesOf(below).some(file => this.#isAsSent(file) && isAsKnown(disk, this.#mirror.folder, file))
-    )
+      if (known?.size === size && known.mtime === mtime) return true
+    }
+    for (const file of this.#below(folder))
+      if (this.#isAsSent(file) && isAsKnown(disk, this.#mirror.folder, file)) return true
+    return false
   }
 
   /** Records a look that is believed. Leaves out what it changes for files under way. */
@@ -116,11 +119,10 @@ export class FolderRecords {
     failures.put({ folder: folder.id, name: '', source: 'look', code, message: why, next_attempt_at: null })
   }
 
-  #filesOf(folders: readonly FolderRow[]): FileAtPath[] {
-    const { files } = this.#context.synced
-    return folders.flatMap(({ id, path }) =>
-      files.ofFolder(id).map(file => ({ ...file, path: pathOf(path, file.name) })),
-    )
+  /** The recorded files of all folders below, absent ones too: an older copy may show what was there long ago. */
+  *#below({ id, path }: FolderRow): Generator<FileAtPath> {
+    for (const file of this.#context.synced.files.below(this.#mirror.id, path))
+      if (file.folder !== id) yield file
   }
 
   /** Whether a file is recorded as it was sent. Size and time say so until its bytes are compared. */

@@ -8,7 +8,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import type { LookAtFolders } from '../context.ts'
 import type { MirrorPolicy } from '../pass-request.ts'
 import { type MissingReason, missingReasonIn } from '../plan.ts'
-import { folderAbove, foldersAbove, isAtOrBelow, pathOf } from '../tree-path.ts'
+import { folderAbove, foldersAbove, pathOf } from '../tree-path.ts'
 import { type Doubt, MountDoubts, noticingMounts } from './doubts.ts'
 import { EmptiedFolders, isAnotherFolder } from './emptied-folders.ts'
 import { FolderRecords, type MirrorScanContext } from './folder-records.ts'
@@ -185,23 +185,14 @@ export class MirrorScan {
       return
     }
     const changes = this.#records.changes(folder, look)
-    const below = isAnotherFolder(folder, look) ? this.#recordedBelow(path) : null
+    const isOther = isAnotherFolder(folder, look)
     if (folder.accept === 1) this.#accepted.add(path)
     const isAccepted = trusted || [...foldersAbove(path)].some(above => this.#accepted.has(above))
-    const lost = isAccepted ? [] : this.#records.lostFrom(folder, changes, below ?? [])
-    const isOther = below !== null
-    const isCopy = isOther && lost.length > 0 && this.#records.showsRecorded(folder, look, below)
+    const lost = isAccepted ? [] : this.#records.lostFrom(folder, changes, isOther)
+    const isCopy = isOther && lost.length > 0 && this.#records.showsRecorded(folder, look)
     const waits = this.#emptied.defer({ folder, digest, look, changes, lost, isOther, isCopy })
     if (waits) this.#queueNew(tx, path, look)
     else this.#believe(tx, folder, { digest, look, changes }, trusted)
-  }
-
-  /** The recorded folders below a folder, absent ones too: an older copy may show what was there long ago. */
-  #recordedBelow(path: string): FolderRow[] {
-    const absent = this.#context.synced.folders.absent(this.mirror.id)
-    return [...this.#known.from(path), ...absent].filter(
-      ({ path: at }) => at !== path && isAtOrBelow(at, path),
-    )
   }
 
   /** Why a folder is in doubt because of its mount or its ignore file, or null. `trusted`: a person trusts it as it is. */

@@ -162,6 +162,16 @@ describe('another folder in the place of a known one', () => {
     expect(summary(workshop)).toMatchObject({ synced: 2, pending_deletions: 0 })
   })
 
+  it('is another folder, and not emptied, where it shows one of many pictures below', async () => {
+    const workshop = await openWith({ 'trip/day/a.png': png(3, 2).bytes })
+    const trip = join(workshop.pictures, 'trip')
+    copyTo(trip, `${workshop.pictures}-copy`)
+    for (let n = 0; n < 20; n++) workshop.write(`trip/later/${n}.png`, png(4, 2 + n).bytes)
+    await workshop.pass()
+    swap(trip, `${workshop.pictures}-copy`)
+    expect(await guarded(workshop)).toEqual(OTHER)
+  })
+
   it.each(['before', 'after'])(
     'is in doubt when a folder that it lacks is made anew %s it was looked at',
     async when => {
