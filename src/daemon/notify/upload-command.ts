@@ -65,6 +65,8 @@ export class UploadCommand {
     this.#current = command === undefined ? null : { command, synced }
     if (command === undefined) {
       this.#turns.length = 0
+      // A command that is gone has nothing to mend.
+      if (this.#records) orNull(() => recordProblem(synced, 'upload_command_failed', null))
       return () => {}
     }
     return bus.on('pass', emitted => {

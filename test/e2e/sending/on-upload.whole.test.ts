@@ -85,6 +85,16 @@ it('has a screenshot in the clipboard and on a page once it is uploaded, and no 
   await expect.poll(failure).toMatch(/: it ended with 4; 2 more to run$/)
   writeFileSync(goOn, '')
   await expect.poll(failure).toBeNull()
+
+  // One that is taken out of the config has nothing to mend.
+  stage.configure({ notify: { on_upload: 'exit 4' } })
+  daemon.kill('SIGHUP')
+  await daemon.told('config_taken', 5)
+  stage.write('last.png', png(8, 8).bytes)
+  await expect.poll(failure).toMatch(/^last\.png: it ended with 4$/)
+  stage.configure({ notify: {} })
+  daemon.kill('SIGHUP')
+  await expect.poll(failure).toBeNull()
   expect(await daemon.stop()).toBe(0)
 })
 
