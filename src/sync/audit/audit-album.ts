@@ -43,7 +43,7 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
   for (const image of inPlace) {
     const here = shown.get(image.remote_id)!
     const differences = differencesOf(image, here, names, records)
-    if (image.listed === null && isAlteredAs(image, here, records))
+    if (image.listed === null && isAltering(records.deliveryOf(image)))
       altered.push({ id: image.id, listed: printed(here) })
     if (differences.length > 0) add('changed', image, because('differs', { differences }))
     else if (isTwin(image, inPlace, records)) add('twice', image, because('twin_in_use'))

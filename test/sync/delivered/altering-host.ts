@@ -24,8 +24,11 @@ type Photo = ReturnType<typeof photo>
 export type Photos = Readonly<Record<string, Photo>>
 export type Kind = Exclude<keyof Photo, 'sent'> | null
 
-/** A host that delivers photos otherwise than they were sent, and lists the sizes of what it delivers where `lists`. */
-export function altering(host: ImageHost, kind: Kind, photos: Photos, lists = false): ImageHost {
+/** The sizes that a host lists: of what it was sent, of what it delivers, or none. */
+export type Sizes = 'sent' | 'delivered' | 'none'
+
+/** A host that delivers photos otherwise than they were sent. */
+export function altering(host: ImageHost, kind: Kind, photos: Photos, sizes: Sizes = 'sent'): ImageHost {
   const made = new Map(
     Object.values(photos).map(each => [
       sha256(each.sent).toString('hex'),
@@ -44,8 +47,9 @@ export function altering(host: ImageHost, kind: Kind, photos: Photos, lists = fa
   const list = listingWith(host, page => ({
     ...page,
     images: page.images.map(image => {
-      const made = lists && kind !== null && photos[image.name ?? '']?.[kind]
-      return made ? { ...image, size: `${made.byteLength} bytes` } : image
+      const made = kind !== null && photos[image.name ?? '']?.[kind]
+      if (!made || sizes === 'sent') return image
+      return { ...image, size: sizes === 'none' ? undefined : `${made.byteLength} bytes` }
     }),
   }))
   return hostWith(host, { fetchDelivered, list })

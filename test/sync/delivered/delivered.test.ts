@@ -20,20 +20,21 @@ import {
   summary,
   type Workshop,
 } from '../workshop.ts'
-import { altering, type Kind, type Photos, photo } from './altering-host.ts'
+import { altering, type Kind, type Photos, photo, type Sizes } from './altering-host.ts'
 
 const PHOTOS: Photos = { 'a.jpg': photo(1), 'b.jpg': photo(2), 'c.jpg': photo(3) }
+const SIZES = ['sent', 'delivered', 'none'] as const
 const BARE = png(5, 4, 30).bytes
 
 /** The photos and a picture without metadata are on a host that makes this of them. */
-async function mirrored(kind: Kind, lists = false): Promise<{ workshop: Workshop; host: ImageHost }> {
+async function mirrored(kind: Kind, sizes?: Sizes): Promise<{ workshop: Workshop; host: ImageHost }> {
   const pictures = Object.entries(PHOTOS).map(([name, { sent }]) => [name, sent])
   const workshop = await openWith({ ...Object.fromEntries(pictures), 'bare.png': BARE })
   const named = listingWith(workshop.host, page => ({
     ...page,
     cdn_base_url: new URL(workshop.siteUrl).origin,
   }))
-  const host = altering(hostWith(workshop.host, { list: named }), kind, PHOTOS, lists)
+  const host = altering(hostWith(workshop.host, { list: named }), kind, PHOTOS, sizes)
   await workshop.pass({ host })
   return { workshop, host }
 }
@@ -70,24 +71,29 @@ describe('what a host does to pictures', () => {
 
 describe('after a lost state', () => {
   it.each([
-    ['strip', false],
-    ['strip', true],
-    ['pack', false],
-    ['pack', true],
-  ] as const)('a host that alters (%s, lists so: %s) has all, and deletions go on', async (kind, lists) => {
-    const { workshop, host } = await mirrored(kind, lists)
-    const { pass, sent, summary } = lost(workshop, host)
-    await pass()
-    expect(sent).toEqual([])
-    expect(summary()).toMatchObject({ synced: 3, linked: 1, failed: 0 })
-    workshop.remove('a.jpg')
-    await pass()
-    expect(deleted(workshop)).toBe(1)
-    expect(await imagesOn(workshop)).toEqual(['b.jpg', 'bare.png', 'c.jpg'])
-  })
+    ['strip', 'sent'],
+    ['strip', 'delivered'],
+    ['strip', 'none'],
+    ['pack', 'sent'],
+    ['pack', 'delivered'],
+    ['pack', 'none'],
+  ] as const)(
+    'a host that alters (%s, lists sizes: %s) has all, and deletions go on',
+    async (kind, sizes) => {
+      const { workshop, host } = await mirrored(kind, sizes)
+      const { pass, sent, summary } = lost(workshop, host)
+      await pass()
+      expect(sent).toEqual([])
+      expect(summary()).toMatchObject({ synced: 3, linked: 1, failed: 0 })
+      workshop.remove('a.jpg')
+      await pass()
+      expect(deleted(workshop)).toBe(1)
+      expect(await imagesOn(workshop)).toEqual(['b.jpg', 'bare.png', 'c.jpg'])
+    },
+  )
 
-  it.each([false, true])('a host that encodes (lists so: %s) is sent none, and keeps all', async lists => {
-    const { workshop, host } = await mirrored('encode', lists)
+  it.each(SIZES)('a host that encodes (lists sizes: %s) is sent none, and keeps all', async sizes => {
+    const { workshop, host } = await mirrored('encode', sizes)
     const { pass, sent, summary } = lost(workshop, host)
     await pass()
     expect(sent).toEqual([])
@@ -109,14 +115,18 @@ describe('after a lost state', () => {
 })
 
 describe('an audit', () => {
-  it.each([
-    ['strip', 'without metadata'],
-    ['pack', 'packed anew'],
-    ['encode', 'encoded anew'],
-  ] as const)(
-    'finds nothing changed where the host alters (%s) and lists so, and a later change',
-    async (kind, delivery) => {
-      const { workshop, host } = await mirrored(kind, true)
+  it.each(
+    (
+      [
+        ['strip', 'without metadata'],
+        ['pack', 'packed anew'],
+        ['encode', 'encoded anew'],
+      ] as const
+    ).flatMap(row => SIZES.map(sizes => [...row, sizes] as const)),
+  )(
+    'finds nothing changed where the host alters (%s, %s, lists sizes: %s), and a later change',
+    async (kind, delivery, sizes) => {
+      const { workshop, host } = await mirrored(kind, sizes)
       await workshop.synced.commit(tx => tx.meta.clear('delivery'))
       await audit(workshop, host)
       expect(found(workshop)).toEqual([])
