@@ -43,6 +43,8 @@ export const KEPT_LATER: readonly History[] = [
   { ...THREE, seed: 1_000_000_473, variations: { ...PLAIN, alters: 'strip', namesBase: true }, files: [[0, 1]],
     pauses: [60_000, 900_000, 60_000, 60_000],
     actions: [at(1, 'loseState', 0, 2), at(1, 'changeUnseen'), at(3, 'restoreOld', 0, 1)] },
+  // The host answers an upload with nothing but that it has succeeded.
+  { ...THREE, seed: 1_000_000_475, variations: { ...PLAIN, tellsImage: false }, actions: [at(1, 'change', 0, 7)] },
   // A picture is deleted, and a restore brings back what the host delivers in its place: without metadata, or encoded anew.
   ...(['strip', 'encode'] as const).map((alters, number) => ({
     ...THREE,

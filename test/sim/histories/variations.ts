@@ -71,6 +71,8 @@ export interface Variations {
   /** What the host makes of the names that it lists: lower case and the usual extension; `_` for the first character, so that
    * several have one name; a number at the end of each. */
   renames: 'lower' | 'masked' | 'numbered' | null
+  /** The second step of an upload answers with the image's id and address, and not only that it has succeeded. */
+  tellsImage: boolean
   /** How the host reads what the specification leaves open, where it does not read it as the embedded host does. */
   readings: Partial<Readings>
 }
@@ -102,6 +104,7 @@ export const PLAIN: Variations = {
   strays: false,
   keepsIds: false,
   renames: null,
+  tellsImage: true,
   readings: {},
 }
 
@@ -134,6 +137,7 @@ export function drawVariations(random: Random): Variations {
     strays: false,
     keepsIds: false,
     renames: null,
+    tellsImage: true,
     readings: {},
   }
 }

@@ -2,7 +2,7 @@ import { imageRecord } from '../../../src/host/listing.ts'
 import { Refusal } from '../../../src/host/refusal.ts'
 import type { ErrorCode } from '../../../src/protocol/errors.ts'
 import type { UploadRequest } from '../../../src/protocol/records.ts'
-import type { CreatedAlbum, ListPage } from '../../../src/remote/host.ts'
+import type { CreatedAlbum, ListPage, Sent } from '../../../src/remote/host.ts'
 import { readTiny } from '../disk/tiny-picture.ts'
 import { hashOf } from '../disk/tree.ts'
 import type { Timeline } from '../engine/virtual-clock.ts'
@@ -91,7 +91,7 @@ export class VirtualHost {
   }
 
   /** `source`: the path that it is sent for; null for another person's. */
-  async send(token: string, name: string, bytes: Buffer, source: string | null, by: Actor) {
+  async send(token: string, name: string, bytes: Buffer, source: string | null, by: Actor): Promise<Sent> {
     const { service } = this.#kit
     const { credential } = service.admitUpload(token)
     this.#refuseFormat('send', readTiny(bytes)?.mime, by)
@@ -105,7 +105,7 @@ export class VirtualHost {
       await service.delete(this.#account, { img: id, album: null })
       // It stands for a picture again.
       if (twin.keptDeleted) Object.assign(twin, { keptDeleted: false, deletionAsked: false })
-      return { imageId: twin.id, cdnUrl: this.#answered('second', twin.id) }
+      return this.#stored(twin.id)
     }
     const { width, height } = service.delivered(id)
     const { now } = this.#time
@@ -116,7 +116,7 @@ export class VirtualHost {
       const arrived = { hash: hashOf(bytes), bytes, width, height, source, at: now, askedAt: issued.at }
       Object.assign(before, arrived, { deletionAsked: false, keptDeleted: false })
       for (const watch of this.events) watch.stored(before)
-      return { imageId: before.id, cdnUrl: this.#answered('second', before.id) }
+      return this.#stored(before.id)
     }
     const lag = this.variations.listLagMs > 0 ? this.random.below(this.variations.listLagMs) : 0
     const image: TrueImage = {
@@ -140,7 +140,7 @@ export class VirtualHost {
     }
     this.truth.images.set(id, image)
     for (const watch of this.events) watch.stored(image)
-    return { imageId: id, cdnUrl: this.#answered('second', id) }
+    return this.#stored(id)
   }
 
   list(asked: string | null, page: number): ListPage {
@@ -262,6 +262,12 @@ export class VirtualHost {
   /** The quota is used up, but for so many. */
   lowerQuota(left: number): void {
     this.quota = this.#usedNow() + left
+  }
+
+  /** What the second step of an upload answers. */
+  #stored(id: string): Sent {
+    if (!this.variations.tellsImage) return { imageId: null, cdnUrl: null }
+    return { imageId: id, cdnUrl: this.#answered('second', id) }
   }
 
   /** The address as a step of the upload answers it. */

@@ -1,4 +1,4 @@
-import { always, idle, nothing, resolving, returning } from './by.ts'
+import { always, idle, never, nothing, resolving, returning } from './by.ts'
 import type { By, Row } from './mutant.ts'
 
 const taking = (verdict: 'other' | 'unknown', by: object): By =>
@@ -17,6 +17,8 @@ export const ALTERED: readonly Row[] = [
     { 'sync/delivered/compare.ts': { compareDelivered: taking('unknown', { verdict: 'other' }) } }],
   [2_000_000_038, 'pixels do not count', 'after a lost state all is only linked on a host that packs it anew',
     { 'protocol/likeness/likeness.ts': { DECODED: () => new Set() } }],
+  [2_000_000_003, 'an audit compares with what was sent', 'where the host lists what it delivers, all is said to be changed',
+    { 'sync/audit/audit-album.ts': { isAlteredAs: never } }],
   [1_000_000_460, 'what a restore writes is not recorded', 'the next scan sends it, beside the image that it is',
     { 'records/images.ts': { given: idle } }],
   [1_000_000_470, 'a format that is refused is a failure of each picture', 'each is tried by itself, and each costs quota',

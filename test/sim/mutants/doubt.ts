@@ -54,6 +54,8 @@ export const DOUBT: readonly Row[] = [
       keepingPromise: returning(sent =>
         sent.failure?.remedy === 'find_out' ? but(sent, 'failure.remedy', 'new_credential') : sent),
     } }],
+  [1_000_000_475, 'an answer that tells no image tells that there is none', 'where the host answers no more than success, all is sent again',
+    { 'sync/uploads/sender.ts': { withoutId: original => ({ ...original, remedy: 'new_credential' }) } }],
   [63, 'resend before the end of the credential', 'an upload that is served late arrives beside the second one',
     { 'sync/clock.ts': { mayArriveFor: () => () => 0 } }],
   [1_000_000_002, 'one walk for two', 'a walk misses what moves from page to page while others change the album',
