@@ -6,7 +6,7 @@ import type { Millis } from '../../protocol/clock.ts'
 import { movedTo } from '../../records/moves.ts'
 import { locationOf as placeOf } from '../../records/versions.ts'
 import { albumName } from '../../sync/album.ts'
-import { deliveryAddresses } from '../../sync/listing/index.ts'
+import { deliveryAddresses, idIn } from '../../sync/listing/index.ts'
 import { lookAt, type MirrorLocation } from '../../sync/scan/index.ts'
 import { fileAt, folderAbove, fullPath, isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
 import type { Records, Synced } from '../../synced/synced.ts'
@@ -228,7 +228,9 @@ export function locationOf(
  * moved, the path where it lies now. */
 export function pathOfImage(synced: Synced, named: string, follows = false): string | null {
   const { escrow, files, images, mirrors } = synced
-  const image = URL.canParse(named) ? images.byAddress(named) : images.byRemoteId(named)
+  const isAddress = URL.canParse(named)
+  const id = isAddress ? idIn(synced, named) : named
+  const image = (isAddress && images.byAddress(named)) || (id !== null && images.byRemoteId(id))
   if (!image) return null
   const [file] = files.onImage(image.id)
   const moved = follows ? movedTo(synced, image) : null

@@ -1,7 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { locationsOf, picturesOf, recordedAt } from '../../../src/daemon/report/mirrored-pictures.ts'
+import {
+  locationsOf,
+  pathOfImage,
+  picturesOf,
+  recordedAt,
+} from '../../../src/daemon/report/mirrored-pictures.ts'
 import { reading } from '../../../src/daemon/state/state.ts'
 import { type Recorded, recordPictures } from '../recorded-pictures.ts'
 
@@ -41,4 +46,20 @@ it('answers every picture once, page by page, and only reads', async () => {
   const [[kind, paths]] = (await at(recorded)) as [[string, string[]]]
   expect(kind).toBe('folder')
   expect(paths.toSorted()).toEqual([...pictures, ...flat].map(({ path }) => path).toSorted())
+})
+
+it('finds a picture by the address that it shows, also where the host has named none', async () => {
+  const { home, config } = await recordPictures([
+    { path: 'a.png', bytes: '1', image: { cdnUrl: 'https://cdn.example/id-0-a.png' } },
+    { path: 'b.png', bytes: '2', image: { cdnUrl: null } },
+  ])
+  await reading(config, async records => {
+    const [all] = locationsOf(config, records, undefined).map(place => recordedAt(records, place))
+    const shown = [...picturesOf(all!)].map(({ url }) => url!)
+    expect(shown).toHaveLength(2)
+    expect(shown.map(address => pathOfImage(records, address))).toEqual(
+      ['a.png', 'b.png'].map(name => join(home, 'pictures', name)),
+    )
+    expect(pathOfImage(records, 'https://cdn.example/id-0-c.png')).toBeNull()
+  })
 })
