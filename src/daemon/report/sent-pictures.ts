@@ -47,8 +47,8 @@ export function sentPictures(
     const picture = recorded.kind === 'picture' ? recorded.picture : null
     const look = orNull(() => realDisk.lstat(path))
     const ctime = ended && file?.ctime === 0 ? look?.ctime : file?.ctime
-    const isThere =
-      picture?.state === 'synced' && look !== null && isSameLook({ ...file!, ctime: ctime! }, look)
+    const isSent = picture?.state === 'synced' || picture?.state === 'linked'
+    const isThere = isSent && look !== null && isSameLook({ ...file!, ctime: ctime! }, look)
     if (isThere && picture.url) return { path, cdn_url: picture.url, code: null, reason: null }
     const told = explain({ ...context, disk: realDisk }, place)
     const why = whyNotThere(told)

@@ -267,6 +267,9 @@ describe('a lost state', () => {
     expect(out.match(/adopt --verify/g)).toHaveLength(1)
     expect(out).toContain('4 pictures linked to images')
     expect((await stage.here('status')).out).toMatch(/ 4 of 4 pictures on the host\n +4 pictures linked /)
+    const [{ path }] = await stage.json('ls').then(({ pictures }) => pictures)
+    const linked = await stage.here('put', path)
+    expect(linked).toMatchObject({ code: 0, out: (await stage.here('url', path)).out })
   })
 })
 
