@@ -142,7 +142,7 @@ export async function passUntilDone(stage: Stage & Pick<FaultStage, 'leap'>, mos
     if (exit_code === 0) return passes
     expect(exit_code).toBe(3)
     // More than half of a small mirror is held, whatever the config, until a person approves.
-    if (passes % 10 === 0) await stage.json('deletions', 'approve')
+    if (passes % 10 === 0) await stage.asked('deletions', { action: 'approve' })
     if (stage.leap) await stage.leap()
     else await pause(300)
   }
