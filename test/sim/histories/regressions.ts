@@ -31,6 +31,8 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   14002352: 'a clock that was set made room that was reserved for a picture look old, and it was sent',
   14005992: 'deletions went on though a folder had just proved to be unreadable',
   1000000742: 'stamps of whole seconds made a picture look settled while it was written',
+  14100360:
+    'the judge wanted a dry run to know that a changed picture was there already, sent by another person',
   16511174: 'a quota that was used up while something else ended the uploads was asked about again at once',
   1000000021: 'a deletion that was found before albumd was killed waited for as long again as it had run',
   1000000034:

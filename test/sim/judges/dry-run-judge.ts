@@ -122,9 +122,10 @@ export async function mustDoAsSaid(world: World, number: number): Promise<number
   )
   world.told = null
   if (!isForetold) return null
+  const after = imagesOf(world)
   for (const key of new Set([...said.keys(), ...done.keys()])) {
     const [will, has] = [said.get(key), done.get(key)]
-    if (found.has(key) && !before.has(key)) continue
+    if (found.has(key) && before.get(key) !== after.get(key)) continue
     if (String(will) !== String(has))
       world.oracle.report('does-as-said', `${key}: said ${will ?? 'nothing'}, done ${has ?? 'nothing'}`)
   }
