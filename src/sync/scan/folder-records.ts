@@ -5,6 +5,7 @@ import type { Tx } from '../../synced/synced.ts'
 import type { FileAtPath, FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
+import { codeOf } from '../../words/reasons.ts'
 import { momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import type { MirrorPolicy, Pass } from '../pass-request.ts'
@@ -56,8 +57,10 @@ export class FolderRecords {
     return lost
   }
 
-  /** Whether a look, or the disk in the folders below, shows a picture just as it is recorded. */
+  /** Whether a look, or the disk in the folders below, shows a picture just as it is recorded. Once it did, the folder is known
+   * as a copy: looks at the folders below have recorded other files since. */
   showsRecorded(folder: FolderRow, { files }: FolderLook): boolean {
+    if (folder.unknown !== null && codeOf(folder.unknown) === 'folder_older') return true
     const { synced, disk } = this.#context
     const recorded = new Map(synced.files.ofFolder(folder.id).map(file => [file.name, file]))
     for (const { name, size, mtime } of files) {
@@ -65,7 +68,7 @@ export class FolderRecords {
       if (known?.size === size && known.mtime === mtime) return true
     }
     for (const file of this.#below(folder))
-      if (this.#isAsSent(file) && isAsKnown(disk, this.#mirror.folder, file)) return true
+      if (this.#isSettled(file) && isAsKnown(disk, this.#mirror.folder, file)) return true
     return false
   }
 
@@ -125,9 +128,10 @@ export class FolderRecords {
       if (file.folder !== id) yield file
   }
 
-  /** Whether a file is recorded as it was sent. Size and time say so until its bytes are compared. */
-  #isAsSent({ state, image, size, mtime }: FileRow): boolean {
-    if (state === 'synced' || state === 'linked') return true
+  /** Whether a pass has dealt with a file as it is recorded. A pending file may be news of this scan, and is compared by size
+   * and time with what was sent. */
+  #isSettled({ state, image, size, mtime }: FileRow): boolean {
+    if (state !== 'pending' && state !== 'gone') return true
     const sent = image === null ? undefined : this.#context.synced.images.byId(image)
     return sent?.size === size && sent.mtime === mtime
   }

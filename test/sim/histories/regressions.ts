@@ -129,4 +129,5 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'the judge wanted an image known for that of one of two equal pictures, which the host lists under one name',
   2001301842:
     'an older copy counted as a folder made anew, for all that it showed had been deleted there before',
+  2001800086: 'the same as in 2001301842, for all that it showed could never be sent',
 }

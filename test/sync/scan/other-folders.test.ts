@@ -205,6 +205,17 @@ describe('another folder in the place of a known one', () => {
     expect(await guarded(workshop)).toEqual(OTHER)
   })
 
+  it('is in doubt when all that it shows could not be sent', async () => {
+    const workshop = await openWith({ 'trip/day/a.png': 'no picture' })
+    const trip = join(workshop.pictures, 'trip')
+    copyTo(trip, `${workshop.pictures}-copy`)
+    workshop.write('trip/b.png', png(3, 3).bytes)
+    await workshop.pass()
+    expect(summary(workshop)).toMatchObject({ synced: 1, failed: 1 })
+    swap(trip, `${workshop.pictures}-copy`)
+    expect(await guarded(workshop)).toEqual(OTHER)
+  })
+
   it('is trusted with the folders below that lack pictures too', async () => {
     const workshop = await openWith({ 'trip/a.png': png(3, 2).bytes, 'trip/day/b.png': png(3, 3).bytes })
     const { pictures } = workshop
