@@ -10,7 +10,7 @@ import { because } from '../../words/reasons.ts'
 import { type Album, flatness, isLeaving, recordedAlbums } from '../album.ts'
 import { ALBUM_IN_DOUBT, DefaultAlbum } from '../albums/index.ts'
 import { lossEndsAt, momentOf } from '../clock.ts'
-import { deliveryOf, knownOf, learnFrom } from '../delivered/index.ts'
+import { dataToRecord, deliveryOf, knownOf, learnFrom } from '../delivered/index.ts'
 import { adopt, adoptUsed } from './adoption.ts'
 import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
@@ -86,15 +86,11 @@ export class Uploader {
   }
 
   async #uploadOpen(job: UploadJob, open: OpenPicture, signal: AbortSignal): Promise<UploadResult> {
-    const { synced } = this.#run
     const { hash, picture } = open
     // Another disk may have been mounted at the folder since the scan.
     if (!job.isAsScanned()) return { kind: 'waits', message: because('folder_replaced') }
     const used = this.#imageOf(job)
-    if (used && this.#isThere(used, hash) && !this.#isDoubted(used, job)) {
-      await synced.commit(tx => unchanged(tx, job, open, used, job.file.flat, momentOf(this.#run)))
-      return { kind: 'unchanged', size: open.look.size }
-    }
+    if (used && this.#isThere(used, hash) && !this.#isDoubted(used, job)) return this.#leave(job, open, used)
     if (this.#run.only === 'compare') return this.#compare(job, open)
     if (this.#wasSent(job, hash)) return { kind: 'uncertain', failure: sentBefore, hash }
     // Bytes of a foreign format are nobody's half picture, so the file does not wait for its end.
@@ -115,6 +111,18 @@ export class Uploader {
     const result = await this.#bringInTime({ job, open, picture, album: album.value }, signal)
     if (result.kind === 'uploaded') await this.#learnFrom(result, { open, picture }, signal)
     return ofType(result, picture.mime)
+  }
+
+  /** Records that the file is the picture of its image. Recovery has recorded the image without the file at hand. */
+  async #leave(job: UploadJob, open: OpenPicture, used: ImageRow): Promise<UploadResult> {
+    const { picture, hash, look } = open
+    const lacks = used.data === null && used.hash.equals(hash)
+    const data = lacks && picture ? await dataToRecord(this.#run, open, picture) : null
+    await this.#run.synced.commit(tx => {
+      if (data) tx.images.describe({ id: used.id, data })
+      unchanged(tx, job, open, used, job.file.flat, momentOf(this.#run))
+    })
+    return { kind: 'unchanged', size: look.size }
   }
 
   /** Learns from the first picture of a type. Only one is looked at, so that a delivery that hangs holds up only one. */

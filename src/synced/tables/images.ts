@@ -138,6 +138,8 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
         `UPDATE images SET proof = iif(proof = 'none', 'compared', proof), hash = @hash, size = @size, cdn_url = @cdn_url,
            data = iif(hash = @hash, data, NULL) WHERE id = @id`,
       ),
+      /** Records the image data of what was sent. `data`: as in `ImageRow`. */
+      describe: run<[{ id: number; data: string }]>('UPDATE images SET data = @data WHERE id = @id'),
       /** Records the bytes in which a restore gets the image. */
       give: run<[Altered & { id: number }]>(
         'INSERT OR IGNORE INTO delivered (image, hash, size, how, turned) VALUES (@id, @hash, @size, @how, @turned)',

@@ -166,6 +166,10 @@ describe('an upload whose answer was lost', () => {
     await workshop.pass({ host: losing })
     expect(summary(workshop)).toMatchObject({ synced: 5, linked: 0, uncertain: 0 })
     expect(await imagesOn(workshop)).toHaveLength(5)
+    // A restore compares with the image data of what was sent.
+    const { images, files } = workshop.synced
+    const [file] = [...files.below(1, '')].filter(({ name }) => name === 'd.jpg')
+    expect(images.byId(file!.image!)!.data).not.toBeNull()
   })
 })
 
