@@ -61,6 +61,11 @@ export function proved(tx: Tx, { id, remote_id }: ImageRow, bytes: Bytes, cdnUrl
       writeFile(tx, 'proved', file.state, { ...file, state: 'synced', since: null })
 }
 
+/** The file of an image was read, which nobody had at hand when the image was recorded. `data`: as in `ImageRow`. */
+export function described(tx: Tx, { id }: ImageRow, data: string): void {
+  tx.images.describe({ id, data })
+}
+
 /** Bytes that a restore gets of an image, and that differ from what the host was sent. */
 export type Restored = Altered & { remote_id: string }
 

@@ -1,6 +1,7 @@
 import { PictureFileError } from '../../local/open-file.ts'
 import { type OpenPicture, whyNoPicture } from '../../local/picture-file.ts'
 import { HOUR_MS } from '../../protocol/clock.ts'
+import { described } from '../../records/images.ts'
 import { hashed, unchanged } from '../../records/pictures.ts'
 import { noAlbumInPresign } from '../../remote/failures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
@@ -119,7 +120,7 @@ export class Uploader {
     const lacks = used.data === null && used.hash.equals(hash)
     const data = lacks && picture ? await dataToRecord(this.#run, open, picture) : null
     await this.#run.synced.commit(tx => {
-      if (data) tx.images.describe({ id: used.id, data })
+      if (data) described(tx, used, data)
       unchanged(tx, job, open, used, job.file.flat, momentOf(this.#run))
     })
     return { kind: 'unchanged', size: look.size }
