@@ -388,16 +388,8 @@ it('status tells when a running daemon tries again, and how fast it sends', () =
   const backlog = { ...STATUS.backlog, pictures: 2568, today: 2568, today_seconds: 4 }
   const page = { url: null, why: 'it is taken' }
   const rate = { bytes: 2048, pictures: 9.84 }
-  const now = {
-    pid: 7,
-    config: null,
-    mirrors: [],
-    problem: null,
-    page,
-    picgo_server: null,
-    uploading: [],
-    rate,
-  }
+  const daemon = { pid: 7, config: null, mirrors: [], problem: null }
+  const now = { ...daemon, page, picgo_server: null, uploading: [], rate }
   const said = statusInWords({ ...STATUS, running: true, backlog, blocks }, CONFIG, 'albumd.yaml', now)
   expect(said).toContain(`next try ${clock} (`)
   expect(said).toMatch(/^rate +2 KB\/s, 9\.8 pictures a second$/m)
