@@ -18,9 +18,6 @@ if [ -e /dev/kmsg ]; then mount --bind /dev/null "$root/dev/kmsg"; fi
 mount -t tmpfs tmpfs "$root/sys/fs/cgroup"
 mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
 mount -t tmpfs -o mode=755 tmpfs "$root/run"
-# As in systemd-nspawn, the container's boot is another than the machine's.
-echo 01234567-89ab-cdef-0123-456789abcdef > "$root/run/boot_id"
-mount --bind "$root/run/boot_id" "$root/proc/sys/kernel/random/boot_id"
 for folder in tmp var/tmp; do
   mount -t tmpfs -o mode=1777 tmpfs "$root/$folder"
 done

@@ -28,7 +28,7 @@ const seen = {
   read_credential: outcome(() => readFileSync(join(CREDENTIALS_DIRECTORY, 'api-key'))),
   read_key_file: outcome(() => readFileSync('/etc/albumd/api-key')),
   read_shadow: outcome(() => readFileSync('/etc/shadow')),
-  boot_id: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+  read_boot_id: outcome(() => readFileSync('/proc/sys/kernel/random/boot_id')),
   set_sysctl: outcome(() => writeFileSync('/proc/sys/fs/inotify/max_user_watches', '1')),
   other_processes: readdirSync('/proc').includes('1') ? 'seen' : 'hidden',
   disks: readdirSync('/dev').some(name => /^(sd|vd|nvme|mem|kmsg)/.test(name)) ? 'seen' : 'hidden',

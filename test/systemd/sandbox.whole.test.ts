@@ -42,7 +42,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
       read_credential: 'done',
       read_key_file: 'EACCES',
       read_shadow: 'EACCES',
-      boot_id: '01234567-89ab-cdef-0123-456789abcdef',
+      read_boot_id: 'done',
       set_sysctl: 'EROFS',
       other_processes: 'hidden',
       disks: 'hidden',
