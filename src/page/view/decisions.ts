@@ -41,7 +41,7 @@ function whereFrom({ images, gone }: ToDecide): string {
 }
 
 function whatWaits({ images: { length }, held, gone, until }: ToDecide): Html {
-  const what = count(length, gone === 0 ? 'replaced version' : 'picture')
+  const what = count(length, gone === 0 ? 'image' : 'picture')
   if (held > 0) return html`${what} would be deleted. ${length === 1 ? 'It waits' : 'They wait'} for you.`
   return html`${what} will be deleted${until !== null && html` ${time(until)}`}`
 }
