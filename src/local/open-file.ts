@@ -86,9 +86,12 @@ export function openInside(root: string, path: string): OpenFile {
 /** Refuses a file outside the mirror. O_NOFOLLOW checks the last name of a path only. When a folder above was replaced by a
  * symbolic link after the scan, the path leads out of the mirror. On Linux, /proc tells the real path of an open file. */
 function refuseDetour({ fd }: OpenFile, full: string): void {
-  if (process.platform !== 'linux') return
-  const real = readlinkSync(`/proc/self/fd/${fd}`)
-  if (real !== full) throw new PictureFileError('CHANGING', because('file_moved'))
+  if (!isAt(fd, full)) throw new PictureFileError('CHANGING', because('file_moved'))
+}
+
+/** Whether what is open lies at this real path, as far as the system tells. */
+export function isAt(fd: number, full: string): boolean {
+  return process.platform !== 'linux' || readlinkSync(`/proc/self/fd/${fd}`) === full
 }
 
 export function asPictureError(error: unknown): PictureFileError {

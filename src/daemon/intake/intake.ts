@@ -65,7 +65,7 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
   const refused = (error: unknown) =>
     error instanceof NotPossible ? error : new NotPossible(diskProblem(error, root).message)
   try {
-    makeFolder(root, 0o777)
+    makeFolder(root, 0o777, [])
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const isFile = code === 'EEXIST' || code === 'ENOTDIR'

@@ -8,10 +8,11 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs'
-import { type FileHandle, link, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
+import { type FileHandle, link, lstat, open, readdir, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unreadable } from '../../config/paths.ts'
 import { makeFolder } from '../../local/make-folder.ts'
+import { takeRights } from '../../local/rights.ts'
 import { toDisk } from '../../local/to-disk.ts'
 import type { ByteSource } from '../../protocol/byte-reader.ts'
 import type { ListedImage } from '../../protocol/records.ts'
@@ -120,7 +121,7 @@ export class PlaceFiles {
   /** Moves a proved file to its path. Another file there first gets a second name in `aside`, and is then replaced by one rename:
    * a scan would take an empty path for deleted. Returns whether a file was put aside. */
   async finish(begun: BegunFile, { to, mtime }: Wanted): Promise<boolean> {
-    await begun.complete(mtime)
+    await begun.complete(mtime, await this.#rightsAt(to))
     const full = await this.#fullPath(to)
     const there = this.#aside === null ? null : await lstat(full).catch(absent)
     if (this.#aside === null || there === null) {
@@ -141,6 +142,13 @@ export class PlaceFiles {
     return true
   }
 
+  /** What a file at this path may not be more open than: the file that it replaces, or else its folder. */
+  async #rightsAt(path: string): Promise<Stats> {
+    const full = await this.#fullPath(path)
+    const there = await lstat(full).catch(absent)
+    return there?.isFile() ? there : lstat(dirname(full))
+  }
+
   /** Syncs the folders of the finished files, which then survive a power cut. */
   async flush(): Promise<void> {
     const folders = [...this.#folders.values()]
@@ -152,7 +160,7 @@ export class PlaceFiles {
   /** The path in `aside` for what has the picture's place. It may have that name already, from a restore that was killed. */
   async #pathAside(aside: string, path: string, full: string): Promise<string> {
     const folder = dirname(join(aside, path))
-    makeFolder(folder, 0o700)
+    makeFolder(folder, 0o700, [])
     refuseLink(folder)
     const taken = new Set(await readdir(folder))
     let name = nameOf(path)
@@ -169,7 +177,7 @@ export class PlaceFiles {
       const copy = await this.begin()
       try {
         for await (const chunk of chunksOf(from)) copy.write(chunk)
-        await copy.complete(Math.round(there.mtimeMs * 1000))
+        await copy.complete(Math.round(there.mtimeMs * 1000), there)
         await moveTo(copy.path, aside)
       } finally {
         await copy.close()
@@ -197,9 +205,7 @@ export class PlaceFiles {
   async #makeFolder(path: string): Promise<string> {
     if (path === '') return this.root
     const full = join(await this.#folder(folderAbove(path)), nameOf(path))
-    await mkdir(full).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
+    if ((await lstat(full).catch(absent)) === null) makeFolder(full, 0o777, [])
     if (!(await lstat(full)).isDirectory()) throw inTheWay(`${path} is no folder`)
     const opened = await open(`${full}/.`, is.O_RDONLY | is.O_DIRECTORY).catch(unread('its folder'))
     await opened.close()
@@ -238,8 +244,9 @@ export class BegunFile implements ByteSource {
   }
 
   /** Ends the file: its bytes and its time are on the disk then. A second call does nothing. */
-  async complete(mtime: number | null): Promise<void> {
+  async complete(mtime: number | null, like: Stats): Promise<void> {
     if (!this.#isOpen) return
+    takeRights(this.#file.fd, [like])
     if (mtime !== null) await setTime(this.#file, mtime)
     await this.#file.sync()
     this.#isOpen = false

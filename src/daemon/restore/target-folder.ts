@@ -1,6 +1,6 @@
-import { constants, existsSync } from 'node:fs'
+import { constants, existsSync, statSync } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { RESTORE_FOLDER } from '../../local/look.ts'
@@ -48,7 +48,7 @@ export async function openTarget(
   const mark = markOf(config, wanted, at)
   const takesAt = typeof wanted !== 'string' && !deleted
   if (!place) refuseLocation(realPathOf(resolve(folder)), config, at, takesAt)
-  const root = place ? await rootInMirror(folder, place) : await makeRoot(folder)
+  const root = place ? await rootInMirror(folder, place) : await makeRoot(folder, wanted)
   if (!place) refuseLocation(root, config, at, takesAt)
   const own = join(root, RESTORE_FOLDER)
   const aside = place && join(root, ASIDE)
@@ -165,10 +165,15 @@ async function isLink(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null))?.isSymbolicLink() ?? false
 }
 
-async function makeRoot(folder: string): Promise<string> {
+/** Makes the folder as open as the folders of its mirrors, or else as the one that it is put in. */
+async function makeRoot(folder: string, mirrors: TargetRequest['mirrors']): Promise<string> {
   const path = resolve(folder)
   try {
-    makeFolder(path, 0o777)
+    const like =
+      typeof mirrors === 'string'
+        ? []
+        : mirrors.flatMap(mirror => statSync(mirror, { throwIfNoEntry: false }) ?? [])
+    makeFolder(join(realPathOf(dirname(path)), basename(path)), 0o777, like)
     return await realpath(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -189,7 +194,7 @@ async function rootInMirror(
     throw new NotPossible(
       `${path} is ${was === 'picture' ? 'a picture' : 'not a folder'}. Name the folder that holds it, or an empty folder elsewhere`,
     )
-  if (was === 'folder') return isFolder ? root : makeRoot(folder)
+  if (was === 'folder') return isFolder ? root : makeRoot(folder, [])
   throw new NotPossible(
     `${path} ${isFolder ? 'lies' : 'is not there, lies'} in the mirror ${mirror}, and had no picture then. Name another folder or time`,
   )

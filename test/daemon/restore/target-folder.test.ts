@@ -1,8 +1,20 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { RestoreRequest } from '../../../src/daemon/restore/from-records.ts'
 import { begunMoment, openTarget, type TargetRequest } from '../../../src/daemon/restore/target-folder.ts'
+import { NOBODY } from '../../nobody.ts'
 import { MTIME, recordPictures, treeOf } from '../recorded-pictures.ts'
 import { restore, restoreThen } from './restored.ts'
 
@@ -47,6 +59,44 @@ describe('a restore', () => {
     expect(report).toMatchObject({ there: 1, restored: 0 })
     expect(readdirSync(elsewhere)).toEqual([])
     expect(treeOf(back)).toMatchObject({ 'c.png': ['X', expect.any(Number)], 'd.png': ['d', MTIME] })
+  })
+
+  it('opens what it makes to nobody else than the mirror does, and gives it its owner', async () => {
+    const recorded = await recordPictures([
+      { path: 'a/b/new.png', bytes: 'new' },
+      { path: 'a/changed.png', bytes: 'recorded' },
+    ])
+    const mirror = recorded.config.mirrors[0]!.folder
+    const changed = join(mirror, 'a/changed.png')
+    mkdirSync(join(mirror, 'a'))
+    writeFileSync(changed, 'changed')
+    const isRoot = process.getuid?.() === 0
+    for (const [path, mode] of [
+      [mirror, 0o755],
+      [join(mirror, 'a'), 0o750],
+      [changed, 0o600],
+    ] as const) {
+      chmodSync(path, mode)
+      if (isRoot) chownSync(path, NOBODY, NOBODY)
+    }
+    const opened = (folder: string) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .sort()
+        .map(path => {
+          const { mode, uid } = statSync(join(folder, path))
+          if (isRoot) expect(uid).toBe(NOBODY)
+          return `${path} ${(mode & 0o777).toString(8)}`
+        })
+    await restoreThen(recorded)
+    expect(opened(join(mirror, 'a'))).toEqual(['b 750', 'b/new.png 640', 'changed.png 600'])
+    expect(opened(join(mirror, '.albumd-replaced'))).toEqual(
+      expect.arrayContaining([expect.stringMatching(/changed.png 600$/)]),
+    )
+
+    chmodSync(mirror, 0o700)
+    const { back } = await restore(recorded, { folder: join(recorded.home, 'x/back') })
+    expect(statSync(back)).toMatchObject({ mode: 0o40700, uid: statSync(mirror).uid })
+    expect(opened(back)).toEqual(['a 700', 'a/b 700', 'a/b/new.png 600', 'a/changed.png 600'])
   })
 
   it('advises --at in a mirror only where the command takes it', async () => {
