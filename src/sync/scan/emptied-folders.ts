@@ -72,6 +72,10 @@ export class EmptiedFolders {
       waiting.flatMap(({ folder, lost }) => [folder.id, ...lost.map(file => file.folder)]),
     )
     const find = foundElsewhere(this.#synced, taken, lacking, found)
+    // While a folder is in doubt already, copies of its pictures may move. They take their new places first.
+    if (waiting.some(({ folder }) => folder.unknown !== null))
+      for (const gone of this.#synced.files.inState('gone'))
+        if (!taken.has(textOf(gone)) && find(gone)) taken.add(textOf(gone))
     // A lost picture is asked about for its folder, and for each other folder above.
     const answers = new Map<string, boolean>()
     const isElsewhere = (file: FileRow) => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
@@ -134,6 +134,22 @@ describe('a folder that has lost all its many pictures at once', () => {
     workshop.write('c/one.png', png(3, 2, 100).bytes)
     await workshop.pass({ hold })
     expect(inDoubt(workshop)).toEqual(['b FOLDER_EMPTIED'])
+  })
+
+  it('stays in doubt when copies of its pictures that are known move', async () => {
+    const workshop = await withMany(20)
+    const at = (path: string) => join(workshop.pictures, path)
+    cpSync(at('many'), at('copies'), { recursive: true, preserveTimestamps: true })
+    // The second pass compares what had only just been written when the first one read it.
+    for (const _ of [1, 2]) await workshop.pass({ hold })
+    empty(workshop, 'many')
+    await workshop.pass({ hold })
+    renameSync(at('copies'), at('moved'))
+    for (const _ of [1, 2]) await workshop.pass({ hold })
+    expect(inDoubt(workshop)).toEqual(['many FOLDER_EMPTIED'])
+    renameSync(at('moved/0.png'), at('many/0.png'))
+    await workshop.pass({ hold })
+    expect(inDoubt(workshop)).toEqual([])
   })
 
   it('is no matter where few were lost, or some stay', async () => {
