@@ -18,6 +18,7 @@ import { checkRoot, isAnotherDisk, isMount, isSameRoot } from '../../sync/scan/i
 import { fileAt, foldersAbove, fullPath, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
+import type { Location } from '../../synced/tables/history.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime, localTime, localTimeFrom } from '../../words/text.ts'
@@ -153,13 +154,18 @@ function cameLater(synced: Synced, rows: readonly MirrorRow[], top: string, mome
   let later = 0
   for (const { id, folder: mirror } of rows)
     for (const file of synced.files.below(id, top)) {
-      const waitedThen = file.image === null && (file.since ?? 0) <= moment
-      if (!isAtPath(file.state) || waitedThen) continue
+      if (!isAtPath(file.state) || wasUnsent(synced, { mirror: id, path: file.path }, file, moment)) continue
       const full = fullPath(mirror, file.path)
       if (versionAt(synced, { mirror: id, path: file.path }, file, at) || !existsSync(full)) continue
       later++
     }
   return later
+}
+
+/** Whether a picture that never came to the host was on the disk at a time. A broken one is found anew with each change. */
+function wasUnsent(synced: Synced, place: Location, { image, since }: FileRow, moment: Millis): boolean {
+  if (image !== null) return false
+  return Math.min(since ?? 0, ...synced.history.of(place).map(({ at }) => at)) <= moment
 }
 
 function refuseUnknown(synced: Synced, first: Millis, moment: number): void {

@@ -188,6 +188,13 @@ describe('restore --at', () => {
     expect(await stage.json('restore', stage.pictures, '--at', at)).toMatchObject({
       later: 2,
     })
+    // One that was broken then, and still is.
+    stage.write('broken.png', 'no picture')
+    await stage.pass()
+    const broken = await moment()
+    stage.write('broken.png', 'still no picture')
+    await stage.pass()
+    expect(await stage.json('restore', stage.pictures, '--at', broken)).toMatchObject({ later: 0 })
   })
 
   it('names what was given up, and refuses a time that is none in one line', async () => {
