@@ -125,7 +125,7 @@ ${rows(unsure, unsure.length, null)}</section>`
 /** `most`: how many there are, more perhaps than these. `token`: for the buttons; null: there are none. */
 function rows(failures: readonly FailureStatus[], most: number, token: string | null): Html {
   const groups = alikeFailures(failures).slice(0, FAILURES)
-  const named = groups.reduce((sum, { all }) => sum + Math.min(all.length, NAMED), 0)
+  const told = groups.reduce((sum, { all }) => sum + all.length, 0)
   const shown = groups.map(({ full, message, all: [first, ...others] }) => {
     const { mirror, path, code } = first
     const names = [first, ...others].slice(0, NAMED).map(({ path }) => html`${nameOf(path)} `)
@@ -138,5 +138,5 @@ function rows(failures: readonly FailureStatus[], most: number, token: string | 
     )}</div>
 ${token !== null && again !== undefined && commandButton(token, { command: 'retry', label: 'Retry', path: full, about: full })}</li>`
   })
-  return entries(shown, most - named + shown.length, 'albumd status --json')
+  return entries(shown, most - told + shown.length, 'albumd status --json')
 }
