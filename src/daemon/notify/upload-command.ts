@@ -1,6 +1,6 @@
 import { fullPath } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { count, inDigits } from '../../words/text.ts'
+import { count } from '../../words/text.ts'
 import type { Bus, DaemonEvent } from '../events.ts'
 import { orNull } from '../or-null.ts'
 import { recordedAt } from '../report/mirrored-pictures.ts'
@@ -66,6 +66,7 @@ export class UploadCommand {
     if (command === undefined) {
       this.#turns.length = 0
       // A command that is gone has nothing to mend.
+      this.#failure = null
       if (this.#records) orNull(() => recordProblem(synced, 'upload_command_failed', null))
       return () => {}
     }
@@ -92,12 +93,10 @@ export class UploadCommand {
     this.#untold = 0
   }
 
-  /** The command's outcome for `status`: the failure, with how many wait for the command, or null. */
+  /** Records the command's outcome for `status`. */
   #record(problem: string | null): void {
-    if (!this.#records || this.#current === null) return
-    const waiting = this.#turns.length
-    const said = problem && waiting > 0 ? `${problem}; ${inDigits(waiting)} more to run` : problem
-    recordProblem(this.#current.synced, 'upload_command_failed', said)
+    if (this.#records && this.#current !== null)
+      recordProblem(this.#current.synced, 'upload_command_failed', problem)
   }
 
   async #takeAll(): Promise<void> {
@@ -109,10 +108,12 @@ export class UploadCommand {
       this.#hung = problem !== null && patience.aborted
       // A failure is noted once while the command goes on failing in the same way.
       if (problem !== null && problem === this.#failure) this.#untold++
-      else if (problem !== null)
-        this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
-      // The records may be closed by now.
-      orNull(() => this.#record(problem && `${turn.path}: ${problem}`))
+      else {
+        if (problem !== null)
+          this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
+        // The records may be closed by now.
+        orNull(() => this.#record(problem && `${turn.path}: ${problem}`))
+      }
       this.#failure = problem
     }
     this.#work = null
