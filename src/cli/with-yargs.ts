@@ -36,6 +36,10 @@ export async function runWithYargs(
   for (const each of COMMANDS) command.command(await moduleOf(each, args))
   // Without this, yargs would prepare the command's whole help during its work, for a failure. No failure here shows it.
   inner.getInternalMethods().getUsageInstance().cacheHelpMessage = () => {}
+  // Of a completion, yargs offers the alias -c behind two dashes too, as --c.
+  const logger = inner.getInternalMethods().getLoggerInstance()
+  const { log } = logger
+  logger.log = line => /^--\w(?::|$)/.test(line) || log(line)
   const { _: named } = await command.parseAsync(words)
   return named[0]?.toString()
 }
@@ -50,6 +54,7 @@ interface Inner {
   getOptions(): { key: Record<string, unknown> }
   getInternalMethods(): {
     getContext(): { commands: string[] }
+    getLoggerInstance(): { log(line: string): void }
     getUsageInstance(): { cacheHelpMessage(): void }
   }
 }

@@ -38,10 +38,7 @@ function offers(shell: string, define: string, lines: readonly (readonly string[
 type Cases = (readonly [line: readonly string[], offered: readonly string[]])[]
 
 it.skipIf(!has('bash') && !process.env.CI)('bash completes commands, their options and values', () => {
-  // yargs writes -c as --c where two dashes were typed; both work.
-  const options = '--log-level --version --help --config --c --dry-run --prune-ignored --quiet --json'.split(
-    ' ',
-  )
+  const options = '--log-level --version --help --config --dry-run --prune-ignored --quiet --json'.split(' ')
   const cases: Cases = [
     [['sy'], ['sync']],
     [['sync', '--'], options],
