@@ -46,7 +46,7 @@ const LABELS: Readonly<Record<string, string>> = {
   MANY: 'many',
   LOSS: 'state',
   WATCH_LOST: 'watch',
-  USED_UP_EARLY: 'quota',
+  USED_UP_EARLY: 'limit',
   UPLOAD_COMMAND: 'notify',
   TROUBLE_COMMAND: 'notify',
   HEARTBEAT: 'notify',

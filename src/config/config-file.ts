@@ -54,6 +54,7 @@ export function otherConfigRemedy(
     pid?: number | null
     config_file?: string | null
     config_needs_stop?: boolean
+    config_refused?: string | null
     other_config?: boolean
   },
   file: string | null,
@@ -61,5 +62,9 @@ export function otherConfigRemedy(
   const { pid = null, config_file: taken = null } = daemon
   if (file !== null && isAnother(taken, file)) return `Name the one that it runs with: ${taken}`
   if (daemon.config_needs_stop && (daemon.other_config || file === null)) return null
-  return `Let it read the config again${pid === null ? '' : `: kill -HUP ${pid}`}`
+  const again =
+    file === null && daemon.config_refused
+      ? 'Correct it, and let albumd read it again'
+      : 'Let it read the config again'
+  return `${again}${pid === null ? '' : `: kill -HUP ${pid}`}`
 }

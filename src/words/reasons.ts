@@ -114,6 +114,7 @@ const KINDS = {
   span: spanInWords,
   /** What is left of a span that passes only while albumd runs. Null: it runs, and the end of the span follows the text. */
   runs: (ms: number | null) => (ms === null ? '' : `, when albumd has run for about ${spanInWords(ms)} more`),
+  again: (ms: number | null) => (ms === null ? '' : `; next try${KINDS.runs(ms)}`),
   shell: shellWord,
   /** What ends the doubt about a folder whose pictures do not come back, and what that costs. */
   trust: (folder: string) =>

@@ -57,7 +57,7 @@ export const STATE_WORDS = {
   not_mirrored: 'not mirrored',
   nothing_sent_there: 'nothing in the folder is sent meanwhile, and the images of its pictures stay',
   hidden_image_stays: 'the image stays on the host',
-  not_there_yet: 'not on the host yet; "albumd why {path:shell}" tells what it waits for',
+  not_there_yet: 'waits; "albumd why {path:shell}" says more',
   root_in_doubt: 'nothing of this mirror is sent or deleted while its folder is in doubt',
   all_paused: 'albumd is paused, and nothing is sent or deleted; to go on',
   paused_until: ({ until }: { until: number | null }) =>
@@ -66,7 +66,7 @@ export const STATE_WORDS = {
   // What happens next with an image that is in escrow.
   goes_next: '{of:image} is deleted, once everything was scanned again',
   grace_runs: '{of:image} is deleted once the grace has ended{ms:runs}',
-  host_refused: 'the host refused to delete {of:image} ({why:said}); next try{ms:runs}',
+  host_refused: 'the host refused to delete {of:image} ({why:said}){ms:again}',
   image_held: '{of:image} is held, because {held:held}',
   many_go: 'many were to be deleted together',
   many_wait: '{of:image} waits longer, because {why:said}',
@@ -163,7 +163,8 @@ export const STATE_WORDS = {
   store_slow: '{where} did not answer within {ms} ms. Check the store and the network',
   store_full: '{where} has no memory left (OOM). Give it more, or see what else it holds',
   store_read_only: '{where} takes no writes ({said}). Check its disk, and that it is no replica',
-  store_refuses: '{where} refuses the password or the user ({said}). Check account.shared_password_file',
+  store_refuses:
+    '{where} wants another user or password ({said}). Set them in account.shared and account.shared_password_file',
   store_tls: '{where} cannot be trusted ({code}). Check account.shared_ca_file and its certificate',
   store_no_tls:
     '{where} began no TLS within {ms} ms. Check the port, the network, and whether the store speaks TLS (rediss:)',

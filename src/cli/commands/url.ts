@@ -62,10 +62,11 @@ async function notThere(config: Config, places: readonly unknown[], path: string
   const { explainPath, whyNotThere } = await import('../../daemon/report/explain.ts')
   const [explained] = places.length === 1 ? await explainPath(config, path, systemClock.wall()) : []
   const told = explained && whyNotThere(explained)
-  const is = told ? `is not on the host: ${printable(told.reason)}` : 'is not on the host'
-  const isIn = explained?.state === 'uncertain' ? 'was sent, and whether it arrived is not known' : is
+  const isIn =
+    explained?.state === 'uncertain' ? 'was sent, and whether it arrived is not known' : 'is not on the host'
+  const isWhy = told && explained?.state !== 'uncertain'
   return new Problem(
-    `${printable(path)} ${isIn}. "albumd why ${printable(shellWord(path))}" tells what happens next`,
+    `${printable(path)} ${isIn}${isWhy ? `: ${printable(told.reason)}` : `. "albumd why ${printable(shellWord(path))}" tells more`}`,
     EXIT.left,
     undefined,
     told ? { cause: told.code } : {},

@@ -26,7 +26,7 @@ import { readState } from '../state/state.ts'
 import { locationsOf } from './mirrored-pictures.ts'
 import { nextSteps } from './next-steps.ts'
 import { type PathState, type Recorded, recordsOf, stateOf } from './path-state.ts'
-import { type ShownStep, showStep } from './step.ts'
+import { type ShownStep, showStep, stepInWords } from './step.ts'
 import { doubtOf, type WaitContext } from './waits.ts'
 
 export interface PathImage {
@@ -217,8 +217,8 @@ export function whyNotThere({ failure, state, reason, cause, next, guard, path }
   if (guard !== null && (state === 'unknown' || first?.code === 'root_in_doubt'))
     return { code: 'GUARDED', reason: guard }
   if (cause !== null) return { code: cause, reason }
-  if (!first?.cause) return { code: 'WAITS', reason: inWords(because('not_there_yet', { path })) }
-  return { code: first.cause, reason: first.what }
+  if (!first) return { code: 'WAITS', reason: inWords(because('not_there_yet', { path })) }
+  return { code: first.cause ?? 'WAITS', reason: stepInWords(first) }
 }
 
 export function keptImages(

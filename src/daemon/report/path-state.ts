@@ -89,7 +89,7 @@ export function stateOf(
     case 'unknown':
       return ['unknown', onDisk.why]
     case 'left_out':
-      return [file?.state ?? 'left_out', onDisk.reason]
+      return [isSent(recorded) ? file!.state : 'left_out', onDisk.reason]
     case 'folder':
       return ['folder', because('folder_mirrored')]
     case 'picture':
@@ -109,6 +109,11 @@ export function stateOf(
       return ['absent', isFolder ? because('folder_gone', gone) : because('not_known')]
     }
   }
+}
+
+/** Whether an image of the file is on the host, or perhaps. */
+function isSent({ file, inDoubt }: Recorded): boolean {
+  return file !== undefined && (file.image !== null || inDoubt.length > 0)
 }
 
 function whatBecame({ event, detail }: HistoryRow): Reason {

@@ -131,7 +131,7 @@ export function readStatus(given: Config, now: number, told: DaemonTold | null =
   }
 }
 
-export function mirroredElsewhere({ mirrors }: Config): Status['waits_for'] {
+function mirroredElsewhere({ mirrors }: Config): Status['waits_for'] {
   for (const { folder } of mirrors) {
     const root = orNull(() => realDisk.lstat(folder))
     const why = root && whoMirrors(folder, root)

@@ -60,7 +60,6 @@ const JOINS: { [code in ReasonCode]?: string } = {
   many_wait: ', until',
   grace_runs: ', at',
   tried_again: ' at',
-  host_refused: ' at',
 }
 
 export function joinOf({ code }: Pick<ShownStep, 'code'>): string {

@@ -85,8 +85,10 @@ describe('the alerts', () => {
     const config_refused = 'albumd.yaml:2:1: no'
     const key = `CONFIG ${config_refused}`
     const readAgain = 'Let it read the config again'
-    expect(refused({ config_refused })).toEqual([['CONFIG', key, readAgain]])
-    expect(refused({ config_refused, pid: 7 })).toEqual([['CONFIG', key, `${readAgain}: kill -HUP 7`]])
+    // What the daemon says of its own file is read before the file is mended.
+    const mend = 'Correct it, and let albumd read it again'
+    expect(refused({ config_refused })).toEqual([['CONFIG', key, mend]])
+    expect(refused({ config_refused, pid: 7 })).toEqual([['CONFIG', key, `${mend}: kill -HUP 7`]])
     expect(refused({ config_refused, config_needs_stop: true })).toEqual([['CONFIG', key, null]])
     // A file that was put back is read again.
     const stop = { config_refused, config_needs_stop: true, config_file: 'albumd.yaml' }

@@ -6,6 +6,7 @@ import type { DaemonView } from '../../../src/daemon/loop/supervisor.ts'
 import { type ExplainContext, type Explanation, whyNotThere } from '../../../src/daemon/report/explain.ts'
 import { quotaStatus, whatBacklogTakes } from '../../../src/daemon/report/quota-status.ts'
 import { statusOf } from '../../../src/daemon/report/status.ts'
+import { stepInWords } from '../../../src/daemon/report/step.ts'
 import { Metrics } from '../../../src/page/metrics.ts'
 import { systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith } from '../../../src/remote/host.ts'
@@ -153,7 +154,7 @@ describe('why, of a picture that is to be sent', () => {
     blockedBy(at, refused)
     const both = at.why('p.png')
     expect(both.next).toMatchObject([{ code: 'key_refused' }, { cause: 'DAILY_LIMIT_REACHED' }])
-    expect(whyNotThere(both)).toEqual({ code: 'INVALID_API_KEY', reason: both.next[0]!.what })
+    expect(whyNotThere(both)).toEqual({ code: 'INVALID_API_KEY', reason: stepInWords(both.next[0]!) })
     blockedBy(at)
     // Without a daemon, a `sync` before that time would stop there too.
     const alone = at.why('p.png', { running: false })
