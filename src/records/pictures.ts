@@ -130,6 +130,7 @@ export function uncertain(
     source: 'uncertain',
     code: 'UNCERTAIN',
     message: because('uncertain', { why }),
+    refusals: 0,
     next_attempt_at: Math.round(until),
   })
   tx.history.ofFile(file, { at: now, event: 'uncertain', detail: why })
@@ -140,10 +141,17 @@ export interface Failed {
   message: Reason
   retryAt: number | null
   hash: Buffer | null
+  /** The host refused the picture itself. */
+  isRefused: boolean
 }
 
 /** The upload of a file failed. `retryAt`: when it is tried again. Null: it is tried again only when the file changes. */
-export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: Failed, now: number): void {
+export function failed(
+  tx: Tx,
+  file: FileRow,
+  { code, message, retryAt, hash, isRefused }: Failed,
+  now: number,
+): void {
   // Without a hash, the file would count as a possible new place of each image of its size in escrow, and that image would stay.
   writeFile(tx, 'failed', file.state, { ...file, state: 'failed', hash })
   tx.failures.put({
@@ -152,6 +160,7 @@ export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: 
     source: 'upload',
     code,
     message,
+    refusals: isRefused ? 1 : 0,
     next_attempt_at: retryAt,
   })
   tx.history.ofFile(file, {

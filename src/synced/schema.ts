@@ -173,4 +173,6 @@ export const STEPS = [
      size INTEGER NOT NULL, how TEXT NOT NULL, turned INTEGER NOT NULL, PRIMARY KEY (hash, image)) STRICT, WITHOUT ROWID;
    CREATE INDEX delivered_of_image ON delivered (image, size);`,
   COMPARISONS,
+  // How often the host has refused a picture tells how long it waits. Other failed tries do not count.
+  'ALTER TABLE failures ADD COLUMN refusals INTEGER NOT NULL DEFAULT 0;',
 ]

@@ -16,7 +16,13 @@ function open() {
   return { synced, mirror, folder, put }
 }
 
-const FAILURE = { source: 'look', code: 'UNREADABLE', message: said('m'), next_attempt_at: null } as const
+const FAILURE = {
+  source: 'look',
+  code: 'UNREADABLE',
+  message: said('m'),
+  refusals: 0,
+  next_attempt_at: null,
+} as const
 
 const names = (rows: Iterable<FileRow>) => [...rows].map(row => row.name)
 

@@ -91,7 +91,15 @@ export class FolderRecords {
     }
     failures.clearLook(folder.id)
     for (const { name, code, message } of look.problems)
-      failures.put({ folder: folder.id, name, source: 'look', code, message, next_attempt_at: null })
+      failures.put({
+        folder: folder.id,
+        name,
+        source: 'look',
+        code,
+        message,
+        refusals: 0,
+        next_attempt_at: null,
+      })
     folders.looked(folder.id, this.#leftOut.has(folder.id) ? null : digest, ignoreText, look)
     Object.assign(folder, folders.byId(folder.id))
   }
@@ -119,7 +127,15 @@ export class FolderRecords {
   doubt({ folders, failures }: Tx, { folder, code, why }: Doubt): void {
     folders.setUnknown({ id: folder.id, unknown: why })
     Object.assign(folder, folders.byId(folder.id))
-    failures.put({ folder: folder.id, name: '', source: 'look', code, message: why, next_attempt_at: null })
+    failures.put({
+      folder: folder.id,
+      name: '',
+      source: 'look',
+      code,
+      message: why,
+      refusals: 0,
+      next_attempt_at: null,
+    })
   }
 
   /** The recorded files of all folders below, absent ones too: an older copy may show what was there long ago. */

@@ -182,8 +182,8 @@ function failureByProxy({ failures }: Synced, intent: OpenUpload, now: number): 
   const doubt = failures.doubt(folder, name)
   const message = doubt === undefined ? null : reasonIn(doubt, 'refused_by_node')
   if (message === null) return null
-  const retryAt = now + afterRefusalMs(failures.ofUpload(intent)?.attempts ?? 0)
-  return { code: 'HOST_ANSWER', message, retryAt, hash }
+  const retryAt = now + afterRefusalMs(failures.ofUpload(intent)?.refusals ?? 0)
+  return { code: 'HOST_ANSWER', message, retryAt, hash, isRefused: true }
 }
 
 /** Decides about an upload when exactly one listed image can be its. Returns false when that image has other bytes. */

@@ -243,7 +243,8 @@ export class Breaker {
   }
 
   #hasFailed(key: FileKey, code: string): boolean {
-    return this.#context.synced.failures.ofUpload(key)?.code === code
+    const failure = this.#context.synced.failures.ofUpload(key)
+    return failure?.code === code && failure.refusals > 0
   }
 
   /** Whether a 5xx of step 1 concerns only this picture: others were taken, or it has failed by itself before. */

@@ -41,8 +41,8 @@ export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal):
   }
   const refused = async (failure: HostFailure) => {
     if (failure.issued) await run.synced.commit(tx => run.quota.grant(tx))
-    const attempts = run.synced.failures.ofUpload(job.file)?.attempts ?? 0
-    return resultOfRefusal(failure, open.hash, run.clock.wall(), attempts)
+    const refusals = run.synced.failures.ofUpload(job.file)?.refusals ?? 0
+    return resultOfRefusal(failure, open.hash, run.clock.wall(), refusals)
   }
   let hindrance = await begin()
   for (let tries = 1; hindrance === null; ) {

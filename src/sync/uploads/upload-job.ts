@@ -149,14 +149,14 @@ export type UploadResult =
 
 const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 
-/** How long a picture waits that was refused by itself: an hour, a day, then a week, because each try may cost quota. `attempts`:
- * its failed uploads. */
-export function afterRefusalMs(attempts: number): number {
-  return Math.min(HOUR_MS * 24 ** attempts, 7 * DAY_MS)
+/** How long a picture waits that was refused by itself: an hour, a day, then a week, because each try may cost quota. `refusals`:
+ * how often before. */
+export function afterRefusalMs(refusals: number): number {
+  return Math.min(HOUR_MS * 24 ** refusals, 7 * DAY_MS)
 }
 
-/** What the host's refusal means for this file and for others. `attempts`: how many of the file's uploads have failed before. */
-export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: Millis, attempts = 0): UploadResult {
+/** What the host's refusal means for this file and for others. `refusals`: how often the picture itself was refused before. */
+export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: Millis, refusals = 0): UploadResult {
   const { code, endpoint, message, remedy } = failure
   const failed = { kind: 'failed', code, message, retryAt: now + HOUR_MS, hash } as const
   if (isOfAlbum(failure)) {
@@ -165,7 +165,7 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: Millis,
   }
   const isOut = isOutage(failure)
   const isOfHost = code.startsWith('HOST_') && remedy !== 'refused_by_node'
-  const refused = { ...failed, retryAt: now + afterRefusalMs(attempts), refusal: failure }
+  const refused = { ...failed, retryAt: now + afterRefusalMs(refusals), refusal: failure }
   if (isOdd(failure) || (!isOut && !isOfHost && mayBeOfAll(failure)))
     return OF_VERSION.has(remedy) ? { ...refused, retryAt: null } : refused
   // The host is out of order, or can't take this one picture. `Breaker` finds out which.

@@ -239,7 +239,9 @@ export class UploadQueue {
           this.#stop(result.failure)
         return
       case 'failed':
-        await synced.commit(tx => failed(tx, file, result, this.#run.clock.wall()))
+        await synced.commit(tx =>
+          failed(tx, file, { ...result, isRefused: result.refusal !== undefined }, this.#run.clock.wall()),
+        )
         emit({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
         return
       case 'stop': {

@@ -249,8 +249,8 @@ export class Uploader {
   }
 
   #refused(failure: HostFailure, hash: Buffer, job: UploadJob): UploadResult {
-    const attempts = this.#run.synced.failures.ofUpload(job.file)?.attempts ?? 0
-    return resultOfRefusal(failure, hash, this.#run.clock.wall(), attempts)
+    const refusals = this.#run.synced.failures.ofUpload(job.file)?.refusals ?? 0
+    return resultOfRefusal(failure, hash, this.#run.clock.wall(), refusals)
   }
 }
 

@@ -11,6 +11,8 @@ export interface FailureRow {
   code: string
   message: Reason
   attempts: number
+  /** How many of the attempts ended with a refusal of the picture itself: not of its album, nor of the disk. */
+  refusals: number
   /** When the file is tried again. Null: it is tried again only when it changes. */
   next_attempt_at: Millis | null
 }
@@ -50,10 +52,10 @@ export function openFailures({ all, get, run, value }: Statements) {
     writes: {
       put: run<
         [row: Omit<FailureRow, 'attempts'>]
-      >(`INSERT INTO failures (folder, name, source, code, message, attempts, next_attempt_at)
-     VALUES (@folder, @name, @source, @code, @message, 1, @next_attempt_at)
+      >(`INSERT INTO failures (folder, name, source, code, message, attempts, refusals, next_attempt_at)
+     VALUES (@folder, @name, @source, @code, @message, 1, @refusals, @next_attempt_at)
      ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message,
-       attempts = attempts + 1, next_attempt_at = excluded.next_attempt_at`),
+       attempts = attempts + 1, refusals = refusals + excluded.refusals, next_attempt_at = excluded.next_attempt_at`),
       /** Keeps failed looks: the path of another file, whose name is not UTF-8, may be written exactly like this one. */
       clear: run<[folder: number, name: string]>(
         `DELETE FROM failures WHERE folder = +? AND name = +? AND source <> 'look'`,

@@ -50,6 +50,7 @@ async function fail(synced: Synced, folder: string, name: string, code = 'X'): P
       source: 'upload',
       code,
       message: said('x'),
+      refusals: 0,
       next_attempt_at: null,
     })
   })
@@ -101,6 +102,7 @@ it('shows failures that wait for a person before those that are tried again, and
         source: 'upload',
         code: 'X',
         message: said('x'),
+        refusals: 0,
         next_attempt_at: 1,
       })
   })
@@ -119,7 +121,15 @@ it('calls guarded, and tells nobody of, what ends by itself: an ended scan, an i
       const { id } = tx.mirrors.of(join(home, 'one')) ?? tx.mirrors.add(join(home, 'one'), 'one')
       const { id: folder } = tx.folders.add(id, '')
       tx.mirrors.guard(id, { code, reason })
-      tx.failures.put({ folder, name: '', source: 'look', code, message: reason, next_attempt_at: null })
+      tx.failures.put({
+        folder,
+        name: '',
+        source: 'look',
+        code,
+        message: reason,
+        refusals: 0,
+        next_attempt_at: null,
+      })
     })
     const status = statusOf(config, synced, true, Date.now())
     expect(status.mirrors).toMatchObject([

@@ -1,4 +1,4 @@
-import { always, idle, never, nothing, resolving, returning } from './by.ts'
+import { always, given, idle, never, nothing, resolving, returning } from './by.ts'
 import type { By, Row } from './mutant.ts'
 
 const taking = (verdict: 'other' | 'unknown', by: object): By =>
@@ -34,4 +34,7 @@ export const ALTERED: readonly Row[] = [
     { 'sync/albums/album-choice.ts': { 'AlbumChoice.#best': returning((best, _, { name }) => best?.name === name ? best : undefined) } }],
   [1_000_000_440, 'an album that answers with the root is there', 'pictures of an album that is gone lie in the root',
     { 'sync/listing/walk.ts': { showsItsOwn: always } }],
+  [2_005_000_544, "an album that is refused is a picture's refusal",
+    'a picture that is refused for the first time waits a week',
+    { 'records/pictures.ts': { failed: given(2, 'isRefused', true) } }],
 ]
