@@ -6,6 +6,7 @@ import { drawHistory, type History } from './histories/history.ts'
 import { drawPast } from './histories/past.ts'
 import { isBroad, isOfMachines, isPast, seedOfKind } from './histories/seeds.ts'
 import { drawSlip, isSlip } from './histories/slips.ts'
+import { PLAIN, type Variations } from './histories/variations.ts'
 import { openHostKit } from './host/host-kit.ts'
 import { mustConverge } from './judges/convergence.ts'
 import { mustDoAsSaid } from './judges/dry-run-judge.ts'
@@ -24,6 +25,13 @@ export interface Tally {
   failures: Failure[]
   /** In how many histories each state was seen. */
   seen: Map<string, number>
+  /** How many histories had a host that varied so, and how many of them failed. */
+  varied: Map<string, Varied>
+}
+
+interface Varied {
+  histories: number
+  failures: number
 }
 
 /** Plays the histories of these seeds. `onFailure` hears of each failure, and may end it all by answering true. */
@@ -37,25 +45,45 @@ export async function playSeeds(
   await turn()
   for (const seed of seeds) {
     const { violation, steps, seen } = await playSeed(seed, kits)
-    addTally(tally, { histories: 1, steps, failures: [], seen: new Map([...seen].map(state => [state, 1])) })
+    const failures = violation ? [{ seed, ...violation }] : []
+    const each = { histories: 1, failures: failures.length }
+    addTally(tally, {
+      histories: 1,
+      steps,
+      failures,
+      seen: new Map([...seen].map(state => [state, 1])),
+      varied: new Map(variationsOf(seed).map(name => [name, each])),
+    })
     // Whoever waits for messages has a turn.
     if (tally.histories % 16 === 0) await turn()
-    if (!violation) continue
-    tally.failures.push({ seed, ...violation })
-    if (onFailure(tally.failures.at(-1)!)) break
+    if (failures.some(onFailure)) break
   }
   return tally
 }
 
 export function emptyTally(): Tally {
-  return { histories: 0, steps: 0, failures: [], seen: new Map() }
+  return { histories: 0, steps: 0, failures: [], seen: new Map(), varied: new Map() }
 }
 
-export function addTally(to: Tally, { histories, steps, failures, seen }: Tally): void {
+/** In what the host of a history is not as the embedded one. */
+function variationsOf(seed: number): string[] {
+  const history = historyOf(seed)
+  if ('machines' in history) return []
+  return Object.entries(history.variations).flatMap(([name, value]) => {
+    if (String(value) === String(PLAIN[name as keyof Variations]) || name === 'readings') return []
+    return typeof value === 'string' ? `${name} ${value}` : name
+  })
+}
+
+export function addTally(to: Tally, { histories, steps, failures, seen, varied }: Tally): void {
   to.histories += histories
   to.steps += steps
   to.failures.push(...failures)
   for (const [state, times] of seen) to.seen.set(state, (to.seen.get(state) ?? 0) + times)
+  for (const [name, one] of varied) {
+    const { histories, failures } = to.varied.get(name) ?? { histories: 0, failures: 0 }
+    to.varied.set(name, { histories: histories + one.histories, failures: failures + one.failures })
+  }
 }
 
 /** So many seeds on, one is played twice. */

@@ -6,6 +6,7 @@ export const SIM = {
   name: 'sim',
   about: `The simulation: histories of a disk, a host and people, each from a seed. Every hundredth is played twice and must go alike.
 From seed ${WIDE} on they are of all kinds in turn. Each kind has seeds of its own too, from 1, ${KINDS.join(', ')} on.
+Afterwards a line for each thing in which hosts varied: how many histories had it, and how many of them failed.
 Ends with 1 where an invariant did not hold. On two cores 1000 seeds take half a minute; --exhaust takes three minutes.`,
   options: {
     seeds: { value: 'N', least: 1, usual: 1000, does: 'so many histories' },

@@ -87,6 +87,10 @@ async function playMany(): Promise<boolean> {
     for (const line of await reachOf(scripts)) print(line)
     for (const line of statesSeen(whole.seen)) print(line)
   }
+  for (const name of [...whole.varied.keys()].sort()) {
+    const { histories, failures } = whole.varied.get(name)!
+    print(`${name}: ${histories}, ${failures}`)
+  }
   // Of the processor's time: other work beside it does not count.
   const { user, system } = process.cpuUsage()
   const each = ((histories * 1e6) / (user + system)).toFixed(0)

@@ -3,7 +3,7 @@ import { type Action, byTime, drawHistory, type History } from './history.ts'
 import { ALL_KEPT } from './kept-histories.ts'
 import { KEPT_LATER } from './kept-later.ts'
 import { Random } from './random.ts'
-import { isAltering, isReal } from './seeds.ts'
+import { isAltering, isReal, mayTellLess } from './seeds.ts'
 import { DELETIONS } from './seldom/deletions.ts'
 import { DISKS } from './seldom/disks.ts'
 import { LOSSES } from './seldom/losses.ts'
@@ -75,7 +75,12 @@ export function drawBroad(seed: number): History {
     ...kept.variations,
     ...(real && drawReal(real, new Random(seed, 16), new Random(seed, 17), rolling)),
   }
-  const variations = { ...usualHost, ...(altering && drawAltering(altering, usualHost)) }
+  const tellsLess = mayTellLess(seed) && new Random(seed, 20).chance(0.2)
+  const variations = {
+    ...usualHost,
+    ...(altering && drawAltering(altering, usualHost)),
+    ...(tellsLess && { tellsImage: false }),
+  }
   // What is used comes free only after a day.
   const pause = (usual: number) => (variations.rollingQuota ? rolling.pick([usual, 7 * HOUR_MS]) : usual)
   const quota = (): Action => ({

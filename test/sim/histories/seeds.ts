@@ -35,6 +35,7 @@ export const REAL = 1_500_000_000
 
 /** From here on the host also makes something else of pictures, or refuses a format. */
 export const ALTERING = 2_000_000_000
+const REAL_SEEDS = ALTERING - REAL
 
 export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, BROAD, MACHINES, REAL, ALTERING]
 
@@ -66,6 +67,11 @@ export function isOfMachines(seed: number): boolean {
 
 export function isPast(seed: number): boolean {
   return seed >= PAST && seed < REAL
+}
+
+/** Whether the host may answer an upload with success alone. Seeds that are kept are below, and draw as ever. */
+export function mayTellLess(seed: number): boolean {
+  return isReal(seed) && seed % REAL_SEEDS >= 100_000
 }
 
 export function isAltering(seed: number): boolean {

@@ -238,6 +238,9 @@ function plannedBy(told: PassEvent): Planned | null {
   switch (told.event) {
     case 'picture_uploaded':
       return planned('upload', because('new'))
+    // A host that answers with success alone: what it has made of the upload is found out in the same pass.
+    case 'upload_found_out':
+      return told.arrived ? planned('upload', because('new')) : null
     case 'picture_linked':
       return planned('link', because('linked_by_name'))
     case 'picture_failed':
