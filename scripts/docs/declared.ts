@@ -1,6 +1,13 @@
 import type { Argv } from 'yargs'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { type CommandCode, type LogLevelArgs, yargsModule } from '../../src/cli/options.ts'
+import {
+  type CommandCode,
+  configOption,
+  jsonOption,
+  type LogLevelArgs,
+  quietOption,
+  yargsModule,
+} from '../../src/cli/options.ts'
 
 /** What a command declares to yargs of an option or an operand. */
 export interface Declared {
@@ -85,6 +92,17 @@ function declare({ command, describe, builder }: Module, before: string): Declar
   }
   builder(recorder as unknown as Parameters<CommandCode['builder']>[0])
   return told
+}
+
+/** Options that mean the same for every command that has them. command-line.md says it once. */
+export const SHARED: readonly Declared[] = [configOption.config, jsonOption.json, quietOption.quiet]
+
+/** Name and operands, with the options of SHARED that not all commands have. */
+export function sharedUsage({ usage, options }: DeclaredCommand): string {
+  const shared = options.filter(
+    ([, declared]) => SHARED.includes(declared) && declared !== configOption.config,
+  )
+  return [usage, ...shared.map(([option]) => ` [--${option}]`)].join('')
 }
 
 /** An option as a person writes it: "--config FILE, -c FILE". A switch that is on by default is shown as its opposite. */

@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs'
 import { EXIT_MEANINGS } from '../../src/cli/problem.ts'
 import { version } from '../../src/daemon/package.ts'
 import { configSections, SPELLING } from './config-keys.ts'
-import { type Declared, type DeclaredCommand, declaredCommands, optionUsage, usualValue } from './declared.ts'
+import {
+  type Declared,
+  type DeclaredCommand,
+  declaredCommands,
+  optionUsage,
+  SHARED,
+  sharedUsage,
+  usualValue,
+} from './declared.ts'
 import { type ManualPart, manual, partsOf } from './roff.ts'
 
 const ALL = ['albumd(1)', 'albumd-config(5)', 'albumd.service(8)']
@@ -67,17 +75,19 @@ function programParts(commands: readonly DeclaredCommand[]): ManualPart[] {
 }
 
 function commandParts(command: DeclaredCommand): ManualPart[] {
-  const { usage, describe, operands, options, examples, notes, exits, commands } = command
+  const { describe, operands, options, examples, notes, exits, commands } = command
   const lines = examples.map(([line, words]) => `${line}    # ${words}`)
   const given = [
     ...operands.map(([operand, declared]) => [operand, saidOf(declared)] as const),
-    ...options.map(([option, declared]) => [optionUsage(option, declared), saidOf(declared)] as const),
+    ...options
+      .filter(([, declared]) => !SHARED.includes(declared))
+      .map(([option, declared]) => [optionUsage(option, declared), saidOf(declared)] as const),
   ]
   const code = lines.length === 0 ? [] : [['```', ...lines, '```'].join('\n')]
   const ends = exits.length === 0 ? [] : [`Exit status: ${exits.join(', ')}.`]
   return [
     {
-      heading: usage,
+      heading: sharedUsage(command),
       isBelow: true,
       text: [`${describe}.`, ...notes, ...ends, ...code].join('\n\n'),
       terms: given,

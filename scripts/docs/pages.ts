@@ -1,9 +1,16 @@
-import { configOption, jsonOption, quietOption } from '../../src/cli/options.ts'
 import { EXIT_MEANINGS } from '../../src/cli/problem.ts'
 import { LOG_EVENTS } from '../../src/daemon/report/log.ts'
 import { Metrics } from '../../src/page/metrics.ts'
 import { configSections, SPELLING } from './config-keys.ts'
-import { type Declared, type DeclaredCommand, declaredCommands, optionUsage, usualValue } from './declared.ts'
+import {
+  type Declared,
+  type DeclaredCommand,
+  declaredCommands,
+  optionUsage,
+  SHARED,
+  sharedUsage,
+  usualValue,
+} from './declared.ts'
 import { jsonPage } from './json-page.ts'
 import { code, page, table } from './markdown.ts'
 import { source } from './sources.ts'
@@ -30,15 +37,9 @@ function commandsPage(commands: readonly DeclaredCommand[]): string {
   )
 }
 
-/** Options that mean the same for every command that has them. */
-const SHARED: readonly Declared[] = [configOption.config, jsonOption.json, quietOption.quiet]
-
 function commandParts(command: DeclaredCommand): string[] {
-  const { name, usage, describe, operands, options, examples, notes, commands } = command
+  const { name, describe, operands, options, examples, notes, commands } = command
   const own = options.filter(([, declared]) => !SHARED.includes(declared))
-  const shared = options
-    .filter(([, declared]) => SHARED.includes(declared) && declared !== configOption.config)
-    .map(([option]) => ` [--${option}]`)
   const given = [
     ...operands.map(([operand, declared]) => `- ${code(operand)}: ${saidOf(declared)}`),
     ...own.map(([option, declared]) => `- ${code(optionUsage(option, declared))}: ${saidOf(declared)}`),
@@ -46,7 +47,7 @@ function commandParts(command: DeclaredCommand): string[] {
   const lines = examples.map(([line, words]) => `${line}    # ${words}`)
   return [
     `${name.includes(' ') ? '###' : '##'} ${name}`,
-    `${code([usage, ...shared].join(''))}: ${describe}.`,
+    `${code(sharedUsage(command))}: ${describe}.`,
     ...(given.length > 0 ? [given.join('\n')] : []),
     ...(lines.length > 0 && commands.length === 0 ? [['```sh', ...lines, '```'].join('\n')] : []),
     ...notes,

@@ -20,10 +20,7 @@ export const auditCommand = configCommand(
         ...jsonOption,
       })
       .example('$0 audit', 'What is gone, changed, foreign or there twice')
-      .example('$0 audit --repair', 'Put right what can be put right')
-      .epilogue(
-        'The images of pictures that are gone from the disk are left to sync or run, and the exit code is 3 meanwhile.',
-      ),
+      .example('$0 audit --repair', 'Put right what can be put right'),
   async (config, { repair, json, quiet }, onInterrupts) => {
     if (repair) (await import('../read-config.ts')).refuseMissingFolders(config)
     const interrupts = onInterrupts(() => sayAside('stopping'))

@@ -23,8 +23,8 @@ export const deletionsCommand = configCommand(
       })
       .options({ all: flag('list: a line a picture, instead of a line a folder'), ...jsonOption })
       .example('$0 deletions list', 'How many wait in which folder, and until when')
-      .example('$0 deletions discard Holiday/a.jpg', 'Keep its image for good, held or not')
-      .example('$0 deletions approve Holiday', 'Let what was below Holiday go, held or not')
+      .example('$0 deletions discard Holiday/a.jpg', 'Keep its image for good')
+      .example('$0 deletions approve Holiday', 'Let what was below Holiday go')
       .epilogue('Without a path, approve and discard are for all that waits.'),
   async (config, { action, path: given, all, json }, onInterrupts) => {
     let deletions: PendingDeletion[]

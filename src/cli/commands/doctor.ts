@@ -10,10 +10,7 @@ export const doctorCommand = command(
       .options({ ...configOption, all: flag('Show what passed too'), ...jsonOption })
       .example('$0 doctor', 'What is wrong, and what to do')
       .example('sudo -u albumd $0 doctor -c /etc/albumd/config.yaml', 'As the user that the service runs as')
-      .epilogue(
-        'It changes nothing, here or on the host. It asks the host once for each endpoint; while albumd run runs, it says what ' +
-          'the host told run.',
-      ),
+      .epilogue('It changes nothing, here or on the host.'),
   async ({ config, all, json }, onInterrupts) => {
     const { stop } = onInterrupts()
     const findings: Finding[] = []

@@ -33,12 +33,12 @@ const OPTIONS = {
     type: 'string',
     array: true,
     default: [] as string[],
-    describe: "The folders' albums, in their order; else named as the folders are",
+    describe: 'Their albums, in the same order; else named as the folders are',
   },
   deletions: {
     type: 'string',
     requiresArg: true,
-    describe: 'How long the images of many deleted pictures stay, such as 7d; propagate: 1d; keep: a backup',
+    describe: 'How long images of many deleted pictures stay: 7d, say; propagate: 1d; keep: for good',
   },
   check: { type: 'boolean', default: true, describe: 'Ask the host, unless --no-check' },
 } as const

@@ -23,8 +23,7 @@ export const lsCommand = configCommand(
       .example('$0 ls --format csv > pictures.csv', 'For a spreadsheet')
       .example('$0 ls Holiday --format markdown', 'To paste into a page: each picture, shown')
       .epilogue(
-        'It only reads, and does not ask the host. If the state is not ' +
-          '"synced", the address may show the picture as it was before, or nothing ("albumd why" tells more).',
+        'Where the state is not "synced", the address may show the picture as it was before, or nothing.',
       ),
   async (config, { path, json, format: named, long, 'left-out': leftOut }) => {
     const format = json ? 'json' : named

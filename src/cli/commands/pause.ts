@@ -17,8 +17,7 @@ export const pauseCommand = configCommand(
       })
       .example('$0 pause --for 2h', 'Leave the connection to others for two hours')
       .epilogue(
-        'Uploads under way are finished. albumd keeps watching, and catches up afterwards. Meanwhile sync, retry and ' +
-          'adopt only say that it is paused, with exit code 3.',
+        'Uploads under way are finished. Meanwhile sync, retry and adopt only say that it is paused, with exit code 3.',
       ),
   async (config, { for: given, json }, onInterrupts) => {
     const forMs = given === undefined ? null : await durationIn(given)

@@ -28,12 +28,10 @@ export const restoreCommand = configCommand(
         type: 'string',
         demandOption: true,
         describe:
-          'An empty folder, one that is not there yet, or one where a restore was begun; with --at also a mirror, or a folder in one',
+          'An empty or a new folder, or one where a restore was begun; with --at also a mirror, or a folder in one',
       })
       .options({
-        mirror: valued(
-          'Only this mirror, named by its folder; without it each of several mirrors gets a folder of its name',
-        ),
+        mirror: valued('Only the mirror of this folder; else each of several gets a folder of its name'),
         deleted: flag('Also pictures that were deleted here and whose image is still on the host'),
         at: valued(
           'The pictures as they were then: so long ago (2d, 90m), at the beginning of a day (2026-11-20), or at a time (18:00, "2026-11-20 18:00", ISO 8601)',
@@ -44,7 +42,7 @@ export const restoreCommand = configCommand(
         ...quietOption,
         ...jsonOption,
       })
-      .example('$0 restore /mnt/new/photos', 'All pictures, with their times, as they are on the host')
+      .example('$0 restore /mnt/new/photos', 'All pictures, with their times')
       .example(
         '$0 restore /tmp/back --mirror /srv/photos --deleted',
         'One mirror, with what waits to be deleted',
@@ -52,11 +50,7 @@ export const restoreCommand = configCommand(
       .example('$0 restore /srv/photos --at "2026-11-20 18:00"', 'In the mirror itself, after an accident')
       .example('$0 restore /mnt/new/all --from-host', 'When pictures and state are lost')
       .epilogue(
-        'Nothing is overwritten, and nothing is changed on the host. If it is interrupted, the same command ' +
-          'goes on where it was. Without --from-host it needs the state (state_dir), no key, and works beside ' +
-          'a running albumd. It restores into a mirror only with --at: ' +
-          'pictures that came later stay, and a file with other bytes is moved to .albumd-replaced in FOLDER. ' +
-          'How far back --at reaches, "albumd status" says.',
+        'Nothing is overwritten, and nothing is changed on the host: in a mirror, pictures that came later stay, and a file with other bytes is moved to .albumd-replaced in FOLDER. If it is interrupted, the same command goes on. Without --from-host it needs the state, no key, and works beside a running albumd. "albumd status" says how far back --at reaches.',
       ),
   async (config, args, onInterrupts) => {
     const { folder, deleted, 'from-host': fromHost, at, json, quiet } = args

@@ -15,9 +15,7 @@ export const runCommand = command(
       .options(configOption)
       .example('$0 run -c albumd.yaml', 'Keep it mirrored')
       .epilogue(
-        'SIGHUP makes it read the config and the key again, and so does a change of the files of key, password and ' +
-          'certificates. What systemd hands in changes with a restart alone. A config that is wrong is refused, and the one ' +
-          'before stays. Other commands have it do their work.',
+        'SIGHUP makes it read config and key again, and so does a change of the files of key, password and certificates. What systemd hands in changes with a restart alone. A wrong config is refused, and the one before stays.',
       ),
   async ({ config, 'log-level': level }, onInterrupts) => {
     let log: Logger | null = null

@@ -36,10 +36,7 @@ const install = command(
       .example('sudo $0 service install', 'From the start of the machine on, as the user albumd')
       .example('sudo $0 service install --account anna', 'For one account of several')
       .example('$0 service install --user', 'While you are logged in, as yourself')
-      .epilogue(
-        'It says each thing that it does, and may be run again: what is there already stays. Run it after an update ' +
-          'of albumd or Node as well.',
-      ),
+      .epilogue('What is there already stays. Run it after an update of albumd or Node as well.'),
   async args => (await import('../service/install.ts')).install(placeOf(args)),
 )
 

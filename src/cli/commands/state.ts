@@ -13,8 +13,7 @@ export const backupCommand = configCommand(
       .options(jsonOption)
       .example('$0 backup /mnt/usb/albumd.db', 'On another disk')
       .epilogue(
-        'The state knows which image on the host is which picture. When it is lost, stop albumd, copy the backup to ' +
-          'albumd.db in the state folder, and start albumd. The pictures and the API key are not in it.',
+        'When the state is lost, stop albumd, copy the backup to albumd.db in state_dir, and start albumd. Pictures and key are not in it.',
       ),
   async (config, { file, json }) => {
     const { backUp } = await import('../../daemon/commands/backup.ts')
@@ -38,8 +37,7 @@ export const moveMirrorCommand = configCommand(
       .options(jsonOption)
       .example('$0 move-mirror /srv/photos /data/photos', 'The folder was renamed, or is on another disk')
       .epilogue(
-        'Stop albumd, move the folder, write the new one into the config, and run this. Most pictures must be there with ' +
-          'the size and time that albumd knows. Nothing is sent again.',
+        'Stop albumd, move the folder with the times of its files, write the new one into the config, and run this.',
       ),
   async (config, { old, new: given, json }, onInterrupts) => {
     const { moveMirror } = await import('../../daemon/commands/move-mirror.ts')

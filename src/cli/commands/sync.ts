@@ -44,12 +44,7 @@ export const syncCommand = configCommand(
       .example('$0 sync ~/Pictures/Holiday', 'Mirror one folder alone')
       .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
       .epilogue(
-        'At its end sync deletes the images of the few pictures that are gone, after a last look at each path; images that run ' +
-          'has in grace (deletions.grace) keep it. Many deletions wait (exit code 3; at a terminal it asks) for ' +
-          '"albumd deletions approve", or for the first sync that begins deletions.grace_many later. While albumd run runs, it ' +
-          'makes the pass, with its grace. With paths, summary and exit code are about these paths alone; a path that is left ' +
-          'out is refused before anything is sent. If nothing is left to do, the host is not asked, unless it refuses ' +
-          'something, or never took the key.',
+        'At its end it deletes the images of the few pictures that are gone. Many deletions wait (exit code 3; at a terminal it asks) for "albumd deletions approve", or for the first sync that begins deletions.grace_many later. While albumd run runs, it makes the pass, and deletions have their grace. With paths, summary and exit code are about these alone.',
       ),
   async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json, quiet }, onInterrupts) => {
     if (dryRun && paths.length > 0)
@@ -227,9 +222,7 @@ export const retryCommand = configCommand(
       })
       .example('$0 retry', 'Try everything again that failed')
       .example('$0 retry --resend Holiday/a.jpg', 'Send it again, though it may have arrived')
-      .epilogue(
-        'It deletes only what the host has refused to delete before. The images of pictures that are gone wait for sync or run, and the exit code is 3 meanwhile. With a path, only what is at and below the path is looked at and sent, as with sync.',
-      ),
+      .epilogue('Of deletions it tries those that the host has refused.'),
   async (config, { path, resend, json, quiet }, onInterrupts) => {
     const request = { path: await pathToActOn(config, path), resend: await pathToActOn(config, resend) }
     return (await onePass(config, 'retry', request, { json, quiet }, onInterrupts)).exitCode
@@ -240,9 +233,7 @@ export const adoptCommand = configCommand(
   options =>
     options
       .options({
-        verify: flag(
-          'Fetch what was linked by name and size, and compare its bytes; needs a delivery address from a listing, or from an upload of ours',
-        ),
+        verify: flag('Fetch what was linked by name and size, and compare its bytes'),
         ...quietOption,
         ...jsonOption,
       })

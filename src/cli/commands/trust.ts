@@ -25,9 +25,7 @@ export const trustCommand = configCommand(
       .example('$0 trust /srv/photos', 'It was emptied or replaced on purpose')
       .example('$0 trust --take-album', 'The machine that had the album is gone for good')
       .epilogue(
-        'It does not ask: it says which images will be deleted, and accepts the folder at once. The next ' +
-          'sync or run deletes them, but none that is kept for good. The hold applies, and so does the grace where the daemon runs. ' +
-          '--take-album deletes nothing, and is refused while the other machine works, and for half a minute after it was killed.',
+        'It does not ask, and itself deletes nothing: the next sync or run does, with hold and grace. --take-album is refused while the other machine works, and for half a minute after it was killed.',
       ),
   async (config, { folder: given, 'take-album': takeAlbum, json }, onInterrupts) => {
     if (takeAlbum) return takeAlbums(config, json, onInterrupts)

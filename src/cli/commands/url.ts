@@ -22,10 +22,7 @@ export const urlCommand = configCommand(
       })
       .example('$0 url Holiday/a.jpg', 'One address, and nothing else')
       .example('$0 url Holiday/a.jpg --format markdown', 'Ready to be pasted into a page')
-      .epilogue(
-        'Whoever knows the address can see the picture, with all its metadata. The exit code is 3 if the picture is ' +
-          'not on the host, or only in an older version.',
-      ),
+      .epilogue('The exit code is 3 if the picture is not on the host, or only in an older version.'),
   async (config, { file, format, json }) => {
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')

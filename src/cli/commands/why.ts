@@ -16,8 +16,7 @@ export const whyCommand = configCommand(
         describe: "Absolute, or below a mirror's folder, or an image's id or address",
       })
       .options(jsonOption)
-      .example('$0 why Holiday/a.jpg', 'Why is it not on the host yet?')
-      .epilogue('It only reads, and does not ask the host.'),
+      .example('$0 why Holiday/a.jpg', 'Why is it not on the host yet?'),
   async (config, { path: named, json }) => {
     await sayStateProblem(config)
     const { readState } = await import('../../daemon/state/state.ts')
