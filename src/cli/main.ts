@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { COMMANDS } from './commands.ts'
 import { plainArguments } from './plain-line.ts'
 import { describeError, EXIT, Problem } from './problem.ts'
+import { fitted } from './terminal/fitted.ts'
 import { printJson } from './terminal/output.ts'
 
 export async function main(args: readonly string[]): Promise<void> {
@@ -20,7 +21,8 @@ export async function main(args: readonly string[]): Promise<void> {
   } catch (error) {
     const { exitCode, code, lines, beside } = describeError(error)
     if (args.includes('--json')) printJson({ error: { code, message: lines, ...beside } })
-    for (const line of lines.split('\n')) process.stderr.write(`albumd: ${line}\n`)
+    for (const line of lines.split('\n'))
+      process.stderr.write(`${fitted(`albumd: ${line}`, process.stderr.columns)}\n`)
     if (showStacks && error instanceof Error) process.stderr.write(`${error.stack}\n`)
     process.exitCode = exitCode
   }

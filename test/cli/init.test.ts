@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import stringWidth from 'string-width'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { whatNext } from '../../src/cli/commands/init.ts'
-import { wrapped } from '../../src/cli/terminal/asker.ts'
+import { wrapped } from '../../src/cli/terminal/fitted.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 describe('what init says in the end', () => {
@@ -43,7 +43,7 @@ describe('what init says in the end', () => {
 
 it.each([40, 80])('a question fits %d columns', width => {
   const words = 'How long do old images stay when many pictures, 写真は, are deleted or changed at once [1d]:'
-  const lines = wrapped(words, width)
+  const lines = wrapped(words, width, '', stringWidth)
   for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width)
   expect(lines.join(' ')).toBe(words)
   expect(wrapped(words)).toEqual([words])

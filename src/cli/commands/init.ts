@@ -9,7 +9,7 @@ import { alteredInWords, printable, shellWord } from '../../words/text.ts'
 import type { Draft } from '../init/draft.ts'
 import { command, valued } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
-import { PROGRAM, printLine } from '../terminal/output.ts'
+import { PROGRAM } from '../terminal/output.ts'
 
 const OPTIONS = {
   config: {
@@ -88,7 +88,7 @@ export const initCommand = command(
       if (keyFile && !isOfSystem) draft.host.api_key_file = relative(dirname(file), keyFile)
       writeConfig(draft, key, isOfSystem ? 0o644 : 0o600)
       asker.say(whatIsWritten(file, keyFile))
-      for (const line of whatNext(file, keyFile !== null && isOfSystem)) printLine(line)
+      process.stdout.write(`${whatNext(file, keyFile !== null && isOfSystem).join('\n')}\n`)
       const altered = knownOfHost()
       if (altered) asker.say(`\nThis host delivers ${altered}.`)
       return EXIT.inSync

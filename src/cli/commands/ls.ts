@@ -4,6 +4,7 @@ import { systemClock } from '../../protocol/clock.ts'
 import { count, printable, shellWord } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, locator, pathArgument, wholeMirrors } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
+import { fitted } from '../terminal/fitted.ts'
 import { FORMATS, listing, needsAddress, UNKNOWN } from '../terminal/listing-formats.ts'
 import { SCHEMA, sayAside, writeOut } from '../terminal/output.ts'
 import { stateInWords } from './why.ts'
@@ -35,7 +36,8 @@ export const lsCommand = configCommand(
       const places = path === undefined ? wholeMirrors(config) : locate(synced, path)
       if (leftOut) {
         const { leftOutLines } = await import('../terminal/left-out.ts')
-        await writeOut(process.stdout, leftOutLines(places, format === 'json'))
+        const lines = leftOutLines(places, format === 'json')
+        await writeOut(process.stdout, format === 'json' ? lines : fittedLines(lines))
         return EXIT.inSync
       }
       const found = places.map(place => recordedAt(synced, place))
@@ -66,6 +68,10 @@ async function sayWhyNot(config: Config, path: string): Promise<void> {
     sayAside(
       `Nothing is listed for ${printable(path)} (${stateInWords(explained)}). "albumd why ${printable(shellWord(explained.path))}" tells more`,
     )
+}
+
+function* fittedLines(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) yield fitted(line, process.stdout.columns)
 }
 
 function* inObject(lines: Iterable<string>): Generator<string> {

@@ -2,6 +2,7 @@ import { findConfig } from '../../config/config-file.ts'
 import { configCommand, flag, jsonOption } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { statusInWords } from '../status-in-words.ts'
+import { fitted } from '../terminal/fitted.ts'
 import { SCHEMA, writeOut } from '../terminal/output.ts'
 
 const WATCH_EVERY_MS = 1000
@@ -25,7 +26,9 @@ export const statusCommand = configCommand(
       const status = readStatus(config, systemClock.wall(), now)
       const { page = null, picgo_server = null, uploading = [], rate = null } = now ?? {}
       const shown = { schema: SCHEMA, ...status, page, picgo_server, uploading, rate }
-      return args.json ? `${JSON.stringify(shown)}\n` : statusInWords(status, config, file, now)
+      return args.json
+        ? `${JSON.stringify(shown)}\n`
+        : fitted(statusInWords(status, config, file, now), process.stdout.columns)
     }
     if (!args.watch) process.stdout.write(await show())
     const interrupts = args.watch ? onInterrupts() : null

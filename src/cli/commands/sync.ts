@@ -22,6 +22,7 @@ import {
   wholeMirrors,
 } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
+import { fitted } from '../terminal/fitted.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
 import { printJson, printLine } from '../terminal/output.ts'
 
@@ -149,7 +150,7 @@ async function preview(
   const hasOneMirror = config.mirrors.length === 1
   let lines = ''
   const print = () => {
-    if (lines !== '') process.stdout.write(lines)
+    if (lines !== '') process.stdout.write(fitted(lines, process.stdout.columns))
     lines = ''
   }
   const say = ({ why, ...planned }: Planned) => {

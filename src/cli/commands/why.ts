@@ -5,7 +5,7 @@ import { systemClock } from '../../protocol/clock.ts'
 import { count, countLeftOut, inDigits, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { configCommand, jsonOption, locationsToActOn, pathArgument } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
-import { printJson } from '../terminal/output.ts'
+import { print, printJson } from '../terminal/output.ts'
 
 export const whyCommand = configCommand(
   options =>
@@ -27,7 +27,7 @@ export const whyCommand = configCommand(
     const explained = await explainPath(config, pathArgument(path)!, systemClock.wall())
     const [only, another] = explained
     if (json) printJson(another ? { paths: explained } : only!)
-    else process.stdout.write(explained.map(inWords).join('\n'))
+    else print(explained.map(inWords).join('\n'))
     return EXIT.inSync
   },
 )

@@ -3,17 +3,7 @@ import { Writable } from 'node:stream'
 import stringWidth from 'string-width'
 import { printable } from '../../words/text.ts'
 import { Problem } from '../problem.ts'
-
-/** The text in lines between words. A word that is longer than the width is left whole, so that people can copy it. */
-export function wrapped(text: string, width = Number.POSITIVE_INFINITY): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : word
-    if (lines.length > 0 && stringWidth(longer) <= width) lines.splice(-1, 1, longer)
-    else lines.push(word)
-  }
-  return lines
-}
+import { wrapped } from './fitted.ts'
 
 export interface Question {
   option: string
@@ -88,7 +78,7 @@ export class Asker {
 
   /** A terminal of no columns says 0. */
   #inLines(text: string, indent = 0): string[] {
-    return wrapped(text, this.#out.columns ? this.#out.columns - indent : undefined)
+    return wrapped(text, this.#out.columns ? this.#out.columns - indent : undefined, '', stringWidth)
   }
 
   close(): void {

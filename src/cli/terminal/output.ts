@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { printable } from '../../words/text.ts'
+import { fitted } from './fitted.ts'
 
 /** The bytes of one write, so that a million lines need few writes. */
 const BATCH = 64 * 1024
@@ -31,16 +32,21 @@ export const PROGRAM = ['start', 'npx'].includes(process.env.npm_lifecycle_event
   ? 'npx albumd'
   : 'albumd'
 
+/** Text for a person on standard output. */
+export function print(text: string): void {
+  process.stdout.write(fitted(text, process.stdout.columns))
+}
+
 export function printLine(line: string): void {
-  process.stdout.write(`${line}\n`)
+  print(`${line}\n`)
 }
 
 export const SCHEMA = 1
 
 export function printJson(object: object): void {
-  printLine(JSON.stringify({ schema: SCHEMA, ...object }))
+  process.stdout.write(`${JSON.stringify({ schema: SCHEMA, ...object })}\n`)
 }
 
 export function sayAside(line: string): void {
-  process.stderr.write(`albumd: ${printable(line)}\n`)
+  process.stderr.write(`${fitted(`albumd: ${printable(line)}`, process.stderr.columns)}\n`)
 }

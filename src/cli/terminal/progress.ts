@@ -2,6 +2,7 @@ import type { Ora } from 'ora'
 import { systemClock } from '../../protocol/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import { count, inDigits, localTime, printable, sizeInWords, spanInWords } from '../../words/text.ts'
+import { fitted } from './fitted.ts'
 
 const WIDEST = 30
 const NARROWEST = 10
@@ -89,7 +90,7 @@ export class Progress {
     if (this.#lines.length === 0) return
     const showing = this.#bar?.isSpinning
     if (showing) this.#bar?.clear()
-    this.#out?.write(`${this.#lines.join('\n')}\n`)
+    this.#out?.write(`${fitted(this.#lines.join('\n'), this.#out.columns)}\n`)
     this.#lines.length = 0
     if (showing) this.#bar?.render()
   }
