@@ -240,8 +240,21 @@ const BYTES = 16
 /** A digest of a look and its rules. The device is left out, because it may change at a boot. The look's lists must be sorted. */
 export function digestOf(look: FolderLook, rules: string): string {
   const { files, identity, ...rest } = look
+  const { names, numbers } = packed(files)
   // The JSON text is followed by the numbers in binary, because numbers as text would take longer than the hash.
-  const text = JSON.stringify([rules, identity.ino, identity.birthtime, rest, files.map(file => file.name)])
+  const text = JSON.stringify([rules, identity.ino, identity.birthtime, rest, names])
+  const bytes = Buffer.concat([Buffer.from(text), Buffer.from(numbers.buffer)])
+  return hash('sha256', bytes, 'buffer').toString('base64', 0, BYTES)
+}
+
+/** Files as a thread sends them to another. Sending an object for each file takes six times as long. */
+export interface PackedFiles {
+  names: string[]
+  /** Four for each file. */
+  numbers: Float64Array<ArrayBuffer>
+}
+
+export function packed(files: readonly FileLook[]): PackedFiles {
   const numbers = new Float64Array(files.length * 4)
   let at = 0
   for (const file of files) {
@@ -250,6 +263,18 @@ export function digestOf(look: FolderLook, rules: string): string {
     numbers[at++] = file.ctime
     numbers[at++] = file.ino
   }
-  const bytes = Buffer.concat([Buffer.from(text), Buffer.from(numbers.buffer)])
-  return hash('sha256', bytes, 'buffer').toString('base64', 0, BYTES)
+  return { names: files.map(file => file.name), numbers }
+}
+
+export function unpacked({ names, numbers }: PackedFiles): FileLook[] {
+  return names.map((name, index) => {
+    const at = index * 4
+    return {
+      name,
+      size: numbers[at]!,
+      mtime: numbers[at + 1]!,
+      ctime: numbers[at + 2]!,
+      ino: numbers[at + 3]!,
+    }
+  })
 }

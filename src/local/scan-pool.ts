@@ -3,7 +3,14 @@ import { extname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { realDisk } from './disk.ts'
-import { type FolderResult, type FolderToLookAt, lookAtFolder } from './look.ts'
+import {
+  type FolderLook,
+  type FolderResult,
+  type FolderToLookAt,
+  lookAtFolder,
+  type PackedFiles,
+  unpacked,
+} from './look.ts'
 
 export interface ScanPoolOptions {
   /** The number of threads. 0: the calling thread looks at all folders. */
@@ -95,7 +102,24 @@ export function openScanPool(root: string, ended: AbortSignal, options: ScanPool
 }
 
 /** What a worker sends: 'ready' once, then the results of each batch. */
-export type FromWorker = 'ready' | FolderResult[]
+export type FromWorker = 'ready' | SentResult[]
+
+/** A result, in which the look's files are packed. */
+export type SentResult =
+  | Exclude<FolderResult, { kind: 'different' }>
+  | {
+      path: string
+      kind: 'different'
+      digest: string | null
+      look: Omit<FolderLook, 'files'>
+      files: PackedFiles
+    }
+
+function received(result: SentResult): FolderResult {
+  if (result.kind !== 'different') return result
+  const { files, look, ...rest } = result
+  return { ...rest, look: { ...look, files: unpacked(files) } }
+}
 
 /** The error for open batches when the scan was ended. */
 function scanClosed(): Error {
@@ -129,7 +153,7 @@ class ScanLane {
     let cause = 'it ended by itself'
     this.#worker.on('message', (message: FromWorker) => {
       if (message === 'ready') this.isReady = true
-      else this.open.shift()?.resolve(message)
+      else this.open.shift()?.resolve(message.map(received))
     })
     this.#worker.on('error', error => {
       cause = error instanceof Error ? error.message : String(error)
