@@ -60,8 +60,9 @@ export interface MetaReads {
 /** The right to change the records, for those who read nothing. */
 export interface Committer {
   /** Runs `change` in a transaction, and resolves with its result once the change is on the disk. `change` must not use the
-   * Tx after it has returned. Rejects with what `change` threw, or with a StateError when the database failed. */
-  commit<T>(change: (tx: Tx) => T): Promise<T>
+   * Tx after it has returned. Rejects with what `change` threw, or with a StateError when the database failed. 'unsynced':
+   * resolves once the change is committed. A power cut undoes it until a later change is on the disk. */
+  commit<T>(change: (tx: Tx) => T, until?: 'unsynced'): Promise<T>
 }
 
 /** The records, and the only way to change them. */
@@ -99,7 +100,7 @@ export function openSynced(db: Db, options: SyncedOptions = {}): Synced {
     if (mustLast) begin()
     return null
   }
-  const sync = () => (isNoting ? beginWhereDue() : log.sync())
+  const sync = (isDue: boolean) => (isNoting ? beginWhereDue() : isDue ? log.sync() : null)
   const commit = groupCommits(db, { check, sync, ...schedule })
   const changed = () => {
     mustLast = true
@@ -113,7 +114,7 @@ export function openSynced(db: Db, options: SyncedOptions = {}): Synced {
   const atOnce = db.transaction((change: (tx: Tx) => unknown) => change(tx))
   return {
     ...records,
-    commit: change => commit(() => change(tx)),
+    commit: (change, until) => commit(() => change(tx), until),
     commitNow<T>(change: (tx: Tx) => T) {
       check()
       const value = atOnce.immediate(change) as T
@@ -158,11 +159,12 @@ function openLog(db: Db, syncLog: (descriptor: number) => Promise<void>) {
   }
 }
 
-/** Resolves once `change` is on the disk. After the database has failed, every call rejects: memory may be wrong by then. */
-export type Commit = <T>(change: () => T) => Promise<T>
+/** As `Committer.commit`. After the database has failed, every call rejects: memory may be wrong by then. */
+export type Commit = <T>(change: () => T, until?: 'unsynced') => Promise<T>
 
 interface Waiting {
   change: () => unknown
+  until: 'unsynced' | undefined
   resolve: (value: never) => void
   reject: (reason: unknown) => void
 }
@@ -191,8 +193,8 @@ function apart(): (flush: () => void, singles: number) => void {
 export interface GroupOptions {
   /** Called before each transaction. Throws when nothing may be written. */
   check?: () => void
-  /** Syncs what was committed to the disk. Null, or left out: no sync is needed. */
-  sync?: () => Promise<void> | null
+  /** Syncs what was committed to the disk. `isDue`: a change of the group waits for it. Null, or left out: no sync is needed. */
+  sync?: (isDue: boolean) => Promise<void> | null
   /** For a copy. All changes share one transaction that never ends, because each end writes pages. It is of no use after one
    * throws. */
   isCopy?: boolean
@@ -249,7 +251,7 @@ export function groupCommits(
       const done = () => {
         for (const tell of settle) tell()
       }
-      const synced = sync()
+      const synced = sync(group.some(({ until }) => until !== 'unsynced'))
       if (synced === null) return done()
       isSyncing = true
       void synced.then(done, fail).finally(() => {
@@ -261,9 +263,9 @@ export function groupCommits(
     }
   }
 
-  return change =>
+  return (change, until) =>
     new Promise((resolve, reject) => {
-      waiting.push({ change, resolve, reject })
+      waiting.push({ change, until, resolve, reject })
       if (waiting.length === 1 && !isSyncing) schedule(flush, singles)
     })
 }

@@ -143,6 +143,20 @@ describe('a group that is synced', () => {
     await Promise.all(all)
   })
 
+  it('does not wait where all its changes may be lost in a power cut', async () => {
+    const db = memoryDb()
+    const due: boolean[] = []
+    const commit = groupCommits(db, {
+      sync(isDue) {
+        due.push(isDue)
+        return isDue ? Promise.resolve() : null
+      },
+    })
+    await commit(() => {}, 'unsynced')
+    await Promise.all([commit(() => {}, 'unsynced'), commit(() => {})])
+    expect(due).toEqual([false, true])
+  })
+
   it('is lost when the disk fails, and nothing is committed any more', async () => {
     const db = memoryDb()
     const error = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })

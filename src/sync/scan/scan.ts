@@ -124,10 +124,11 @@ export class MirrorScan {
       this.policy.pruneIgnored ? null : (this.#known.at(path)?.digest ?? null)
     const results = await this.#look(jobs.map(({ path, rules }) => ({ path, rules, digest: digest(path) })))
     if (results.every(result => result.kind === 'same')) return
+    // After a power cut the next scan finds the same again.
     await this.#context.synced.commit(tx => {
       if (!this.#isSameRoot()) return
       for (const [at, result] of results.entries()) this.#record(tx, jobs[at]!, result)
-    })
+    }, 'unsynced')
   }
 
   #job(path: string): Job {

@@ -137,8 +137,8 @@ export class DiskKit implements StateKit {
     const { synced } = this.#opened!.records
     return {
       ...synced,
-      commit: change =>
-        life.dead ? new Promise(() => {}) : synced.commit(tx => life.survive(() => change(tx))),
+      commit: (change, until) =>
+        life.dead ? new Promise(() => {}) : synced.commit(tx => life.survive(() => change(tx)), until),
     }
   }
 
