@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
@@ -181,6 +181,9 @@ function take(lockFile: string): Lock {
   const stateDir = dirname(lockFile)
   try {
     makeFolder(stateDir, 0o700)
+    // A lock that is there can be taken on a read-only disk. A service that waited would not see the disk become writable: the
+    // namespace that systemd made for it stays as it is.
+    accessSync(stateDir, constants.W_OK)
     return lockState(lockFile)
   } catch (error) {
     if (error instanceof LockedError || error instanceof StateError) throw error

@@ -133,6 +133,8 @@ it.skipIf(!canMount() && !process.env.CI)('a state on a read-only disk is named 
     const { code, err } = await onReadOnly.sync()
     expect(code, `${before}: ${err}`).toBe(1)
     oneLine(err, /read-only/)
+    // systemd starts it again.
+    expect(await startAlbumd(stage, ['run'], { through }).ended).toMatchObject({ code: 1 })
     expect(await stage.sync()).toMatchObject({ code: 0 })
   }
 })
