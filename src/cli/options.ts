@@ -123,6 +123,7 @@ export async function locator(config: Config, oneIsEnough = false) {
   const { fullPath } = await import('../sync/tree-path.ts')
   return (synced: Synced, ...paths: readonly string[]): MirrorLocation[] => {
     const places = paths.flatMap(path => {
+      if (/^https?:\/\//.test(path)) throw new Problem(`${printable(path)}: No picture has this address`)
       const found = locationsOf(config, synced, pathArgument(path))
       if (found.length > 0) return found
       throw new Problem(

@@ -224,17 +224,17 @@ export function locationOf(
   return null
 }
 
-/** The whole path of the picture whose image has this id or delivery address. Null: there is none. `follows`: of a picture that
- * moved, the path where it lies now. */
+/** The whole path of the picture whose image has this id or delivery address, also of an image that was kept for an older version.
+ * Null: there is none. `follows`: of a picture that moved, the path where it lies now. */
 export function pathOfImage(synced: Synced, named: string, follows = false): string | null {
-  const { escrow, files, images, mirrors } = synced
+  const { escrow, files, images, mirrors, versions } = synced
   const isAddress = URL.canParse(named)
   const id = isAddress ? idIn(synced, named) : named
   const image = (isAddress && images.byAddress(named)) || (id !== null && images.byRemoteId(id))
   if (!image) return null
   const [file] = files.onImage(image.id)
   const moved = follows ? movedTo(synced, image) : null
-  const place = moved ?? escrow.of(image.id) ?? (file && placeOf(synced, file))
+  const place = moved ?? escrow.of(image.id) ?? (file ? placeOf(synced, file) : versions.latestOf(image.hash))
   return place ? fullPath(mirrors.byId(place.mirror)!.folder, place.path) : null
 }
 

@@ -45,6 +45,10 @@ export function openVersions({ column, get, one, run, value }: Statements) {
         `SELECT * FROM versions WHERE mirror = +@mirror AND path = +@path AND until > +@moment
          ORDER BY until, id LIMIT 1`,
       ),
+      /** The version of these bytes that was at a path last. */
+      latestOf: get<[hash: Buffer], VersionRow>(
+        'SELECT * FROM versions WHERE hash = +? ORDER BY until DESC, id DESC LIMIT 1',
+      ),
       /** The SHA-256s of the versions at a path, the oldest first. */
       hashesAt: column<[Location], Buffer>(
         `SELECT hash FROM versions WHERE mirror = +@mirror AND path = +@path AND hash IS NOT NULL

@@ -58,6 +58,12 @@ it('why names the old images that a backup keeps, whose links still show an edit
   const told = await stage.json('why', 'a.png')
   expect(told.image.image_id).not.toBe(image.image_id)
   expect(told.kept).toEqual([image])
+  expect(await stage.json('why', image.cdn_url)).toEqual(told)
+  for (const command of ['why', 'url'])
+    expect(await stage.here(command, `${image.cdn_url}x`)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`${image.cdn_url}x: No picture has this address`),
+    })
   expect((await stage.here('why', 'a.png')).out).toContain(
     `old     stays for good: ${image.image_id}, uploaded`,
   )
