@@ -1,10 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { fstatSync } from 'node:fs'
 import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { readAuthorities } from '../config/host-access.ts'
 import type { Config } from '../config/schema.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
+import { Turns, WorkerProcess } from '../daemon/worker-process.ts'
 import { openInside } from '../local/open-file.ts'
 import { sourceOfBytes } from '../protocol/byte-reader.ts'
 import { readPicture } from '../protocol/picture/picture.ts'
@@ -29,19 +28,16 @@ const CACHE_MOST = 32 * 2 ** 20
 /** A request waits so long for its thumbnail. A browser has few connections, and the page needs one of them. */
 const PATIENCE_MS = 500
 const DOWNLOAD_WITHIN_MS = 60_000
-const MADE_WITHIN_MS = 60_000
-/** How long the process that makes thumbnails waits for the next picture before it ends. */
-const IDLE_MS = 30_000
 /** How long no other try is made after a thumbnail could not be made. */
 const AGAIN_MS = 10 * 60_000
 /** The child's file. `extname`: `.ts` in src/page, `.js` in the built program. */
-const CHILD = fileURLToPath(new URL(`./thumbnail-child${extname(import.meta.url)}`, import.meta.url))
+const CHILD = new URL(`./thumbnail-child${extname(import.meta.url)}`, import.meta.url)
 
 /** Makes the thumbnails of the page when somebody looks at it, one at a time, and keeps them. */
 export class Thumbnails {
   readonly #cache = new ThumbnailCache(CACHE_MOST)
   readonly #now: () => number
-  readonly #maker = new Maker()
+  readonly #maker = new WorkerProcess<Original, Uint8Array | null>(CHILD)
   readonly #underWay = new Map<string, Promise<Thumbnail | null>>()
   readonly #noneUntil = new Map<string, number>()
   readonly #downloads = new Turns()
@@ -86,7 +82,7 @@ export class Thumbnails {
       'url' in place
         ? { bytes: await this.#downloads.take(() => download(config, place.url)) }
         : { mirror: place.mirror, path: place.path }
-    const bytes = await this.#maker.make(original)
+    const bytes = await this.#maker.ask(original)
     if (bytes === null) return null
     this.#cache.put(thumbnails, key, bytes)
     return shown(bytes)
@@ -128,66 +124,5 @@ async function download(config: Config, url: string): Promise<Uint8Array> {
     return Buffer.concat(chunks)
   } finally {
     await downloads.close()
-  }
-}
-
-/** Does one thing after the other. */
-class Turns {
-  #last: Promise<unknown> = Promise.resolve()
-
-  take<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work, work)
-    this.#last = done.catch(() => undefined)
-    return done
-  }
-}
-
-/** The process that makes thumbnails. It is started when needed, and ended when nobody looks any more. */
-class Maker {
-  readonly #turns = new Turns()
-  #child: ChildProcess | null = null
-  #idle: NodeJS.Timeout | undefined
-
-  make(original: Original): Promise<Uint8Array | null> {
-    return this.#turns.take(() => this.#ask(original))
-  }
-
-  stop(): void {
-    clearTimeout(this.#idle)
-    this.#child?.kill('SIGKILL')
-    this.#child = null
-  }
-
-  #ask(original: Original): Promise<Uint8Array | null> {
-    clearTimeout(this.#idle)
-    this.#child ??= this.#start()
-    const child = this.#child
-    const { promise, resolve } = Promise.withResolvers<Uint8Array | null>()
-    const limit = setTimeout(() => this.stop(), MADE_WITHIN_MS)
-    const ended = () => resolve(null)
-    child.once('message', (bytes: Uint8Array | null) => resolve(bytes)).once('exit', ended)
-    child.send(original, error => error && resolve(null))
-    return promise.finally(() => {
-      clearTimeout(limit)
-      child.removeAllListeners('message').off('exit', ended)
-      this.#idle = setTimeout(() => this.stop(), IDLE_MS).unref()
-    })
-  }
-
-  /** Starts the child with an empty environment, because this process's may hold the key. */
-  #start(): ChildProcess {
-    const child = fork(CHILD, {
-      env: {},
-      execArgv: [],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    })
-    child.once('exit', () => {
-      if (this.#child === child) this.#child = null
-    })
-    child.on('error', () => this.stop())
-    child.unref()
-    child.channel?.unref()
-    return child
   }
 }
