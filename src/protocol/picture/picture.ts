@@ -4,6 +4,7 @@ import { FORMATS, type Format } from '../formats.ts'
 import { walkBmp } from './bmp.ts'
 import { BEGINNING, type Foreign, foreignKind, walkUnknown } from './foreign.ts'
 import { walkGif } from './gif.ts'
+import { walkHeic } from './heic.ts'
 import { walkIco } from './ico.ts'
 import { walkJpeg } from './jpeg/jpeg.ts'
 import { isExtra, MOST_PARTS, type Part, type Stated, type Verdict, VerdictFold, type Walk } from './part.ts'
@@ -81,11 +82,12 @@ export async function inspectPicture(source: ByteSource, until: 'size' | 'end' =
   const signed = FORMAT_NAMES.find(name => KINDS[name].begins?.test(start))
   const root = signed ? null : await findSvgRoot(source, head)
   const format = signed ?? (root && 'svg')
-  const { walk, own }: Kind = format ? KINDS[format] : { walk: walkUnknown }
+  const begun = foreignKind(start)
+  const { walk, own }: Kind = format ? KINDS[format] : { walk: begun === 'HEIC' ? walkHeic : walkUnknown }
   const limits = until === 'size' ? { block: BLOCK, reads: MOST_READS } : {}
   const parts = own || until === 'end' ? walk(new ByteReader(source, { head, ...limits })) : []
   const { stated, verdict, bare } = await fold(parts, until)
-  const foreign = stated.raw ? 'RAW' : foreignKind(start)
+  const foreign = stated.raw ? 'RAW' : begun
   const isOurs = format !== null && foreign === null
   const size = own ? stated : format && readHeaderSize(format, root ?? head)
   return {

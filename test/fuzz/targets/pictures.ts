@@ -5,6 +5,7 @@ import { imageData } from '../../../src/protocol/picture/image-data.ts'
 import { inspectPicture, readPicture } from '../../../src/protocol/picture/picture.ts'
 import { png } from '../../pictures.ts'
 import { be16, bytes, frame, jpeg, le16, le32 } from '../../protocol/bytes.ts'
+import { coded, heic, RED } from '../../protocol/heics.ts'
 import { SparseSource } from '../../protocol/sources.ts'
 import { must, type Target } from './target.ts'
 
@@ -45,6 +46,7 @@ export const pictures: Target = {
     return [
       ...samples,
       png(3, 2).bytes,
+      heic([coded(RED)]),
       small,
       jpeg(bytes(0xff, 0xe1, be16(exif.length + 2), exif), small.subarray(2)),
       bytes(small, small),
