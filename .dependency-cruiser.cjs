@@ -35,6 +35,7 @@ const order = {
   daemon: [
     'state',
     'watch',
+    'heic',
     'report',
     'notify',
     'engine',

@@ -6,12 +6,12 @@ import { type Rules, textAt } from './rules.ts'
 
 /** Bytes before a segment's data: its marker and its length. */
 const SEGMENT_HEAD = 4
-const ICC = 'ICC_PROFILE\0'
+export const ICC = 'ICC_PROFILE\0'
 const JFIF = 'JFIF\0'
 const ADOBE = 'Adobe'
 /** So many bytes of data does Adobe's segment have, and JFIF's before the dimensions of its thumbnail, which are two more. */
 const [ADOBE_DATA, JFIF_DATA] = [12, 12]
-const [APP0, APP1, APP14] = [0xe0, 0xe1, 0xee]
+export const [APP0, APP1, APP2, APP14] = [0xe0, 0xe1, 0xe2, 0xee]
 
 /** Frames, tables, scans; the markers 204 and 220 are DAC and DNL. */
 const NEEDED = /^(?:SOI|SOF\d+|DHT|DQT|DRI|SOS|marker (?:204|220))$/
@@ -39,7 +39,7 @@ export const jpegRules: Rules = {
   },
 }
 
-function segment(code: number, ...data: Buffer[]): Buffer {
+export function segment(code: number, ...data: Buffer[]): Buffer {
   const body = Buffer.concat(data)
   const length = body.byteLength + 2
   return Buffer.concat([Buffer.of(0xff, code, length >> 8, length), body])
