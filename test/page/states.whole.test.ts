@@ -6,8 +6,8 @@ import type { Locator, Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { startAlbumd } from '../e2e/stage/process.ts'
-import { hasRedis, startRedis } from '../e2e/stage/store.ts'
 import { png } from '../pictures.ts'
+import { noStore, startStore } from '../shared/real-store.ts'
 import { browserOfFile, noBrowser, openPage } from './browser.ts'
 import { ask, setPageStage } from './page-stage.ts'
 
@@ -187,11 +187,11 @@ it.skipIf(noBrowser)(
   },
 )
 
-it.skipIf(noBrowser || (!hasRedis && !process.env.CI))(
+it.skipIf(noBrowser || noStore)(
   'anyone can read the page while albumd waits for its store or its state, and what other machines do',
   async () => {
-    const redis = await startRedis()
-    await redis.stop()
+    const redis = await startStore()
+    await redis.kill()
     const account = { shared: redis.url, machine: 'studio' }
     const deletions = { grace: '0' }
     const stage = await setPageStage({ config: { account, deletions } })

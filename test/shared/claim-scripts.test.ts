@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE } from '../../src/shared/claim-scripts.ts'
 import type { Script, Value } from '../../src/shared/store.ts'
-import { hasRedis, runAtLast, startRedis, storeOf } from '../e2e/stage/store.ts'
 import { Random } from '../sim/histories/random.ts'
 import { FakeRedis } from '../sim/machines/fake-redis.ts'
+import { noStore, runAtLast, startStore, storeOf } from './real-store.ts'
 
 const HOUR_MS = 3_600_000
 const KEYS = ['claims']
@@ -39,8 +39,8 @@ function roughly(value: Value): Value {
 }
 
 describe('the Lua of the simulation', () => {
-  it.skipIf(!hasRedis && !process.env.CI)('answers as a real store does, whatever machines do', async () => {
-    const redis = await startRedis()
+  it.skipIf(noStore)('answers as a real store does, whatever machines do', async () => {
+    const redis = await startStore()
     for (let seed = 1; seed <= 30; seed++) {
       const random = new Random(seed)
       const real = storeOf(redis.url, { baseUrl: `https://host-${seed}.example`, key: 'key' })

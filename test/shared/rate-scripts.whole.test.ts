@@ -4,9 +4,9 @@ import { forgetRefusal, lastRefusal, tellRefusal } from '../../src/shared/accoun
 import { beat, type MachineFacts } from '../../src/shared/machines.ts'
 import { RATE } from '../../src/shared/rate-script.ts'
 import type { Script, Store, Value } from '../../src/shared/store.ts'
-import { hasRedis, runAtLast, startRedis, storeOf } from '../e2e/stage/store.ts'
 import { Random } from '../sim/histories/random.ts'
 import { FakeRedis } from '../sim/machines/fake-redis.ts'
+import { noStore, runAtLast, startStore, storeOf } from './real-store.ts'
 
 const NAMES = [
   ...['places', 'pending', 'line', 'polls', 'facts'].map(name => `${name}:list`),
@@ -45,8 +45,8 @@ function drawAct(random: Random, now: number, given: string[]): (store: Store) =
 }
 
 describe('the Lua of the simulation', () => {
-  it.skipIf(!hasRedis && !process.env.CI)('keeps the rate as a real store does', async () => {
-    const redis = await startRedis()
+  it.skipIf(noStore)('keeps the rate as a real store does', async () => {
+    const redis = await startStore()
     for (let seed = 1; seed <= 30; seed++) {
       const random = new Random(seed)
       const store = storeOf(redis.url, { baseUrl: `https://host-${seed}.example`, key: 'key' })

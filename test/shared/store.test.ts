@@ -31,7 +31,7 @@ describe.skipIf(noStore)('the store', () => {
   it('runs scripts, and hides host and key in the names of its keys', async () => {
     const { real, store } = await opened()
     expect(await store.run(SET, ['name'], ['value'])).toEqual({ ok: true, value: 'value' })
-    expect(await real.say('EXISTS', `${prefix}name`)).toBe(':1')
+    expect(await real.say('EXISTS', `${prefix}name`)).toBe(1)
     expect(prefix).toMatch(/^albumd:\{[0-9a-f]{24}\}:$/)
     await real.say('SCRIPT', 'FLUSH')
     expect(await state(store)).toBe(null)

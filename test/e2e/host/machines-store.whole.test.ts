@@ -1,66 +1,38 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { parse, stringify } from 'yaml'
+import { keyPrefix } from '../../../src/shared/store.ts'
 import { png } from '../../pictures.ts'
-import { type Process, startAlbumd } from '../stage/process.ts'
-import { QUICK, runHere, type Stage, setStage } from '../stage/stage.ts'
-import { ageStore, hasRedis, type RedisServer, startRedis } from '../stage/store.ts'
+import { ageStore, noStore, startStore } from '../../shared/real-store.ts'
+import { type Machine, machineIn } from '../stage/machines.ts'
+import { QUICK, type Stage, setStage } from '../stage/stage.ts'
 
-interface Machine extends Pick<Stage, 'home' | 'config'> {
-  configure(account: object): void
-  albumd(...args: string[]): ReturnType<typeof runHere>
-  run(): Process
-  // biome-ignore lint/suspicious/noExplicitAny: what `status --json` says.
-  status(): Promise<any>
+/** The settings of a machine, whose pictures are mirrored into the one album that all of them have. */
+const named = (machine: string, account: object) => ({
+  host: { requests_per_second: QUICK },
+  account: { machine, ...account },
+  mirrors: [{ folder: 'pictures', album: 'Photos' }],
+  deletions: { grace: '0s', grace_many: '0s' },
+})
+
+function machineNamed(stage: Stage, home: string, name: string, shared: string): Machine {
+  return machineIn(stage, home, named(name, { shared }))
 }
 
-/** A machine with this home, whose pictures are mirrored into the one album that all of them have. */
-function machineIn(stage: Stage, home: string, name: string, shared: string): Machine {
-  const config = join(home, 'albumd.yaml')
-  const settings = parse(readFileSync(stage.config, 'utf8'))
-  mkdirSync(join(home, 'pictures'), { recursive: true })
-  const configure = (account: object) => {
-    const changes = {
-      host: { ...settings.host, api_key_file: join(stage.home, 'api-key'), requests_per_second: QUICK },
-      account: { machine: name, ...account },
-      mirrors: [{ folder: 'pictures', album: 'Photos' }],
-      deletions: { grace: '0s', grace_many: '0s' },
-    }
-    writeFileSync(config, stringify({ ...settings, ...changes }), { mode: 0o644 })
-  }
-  configure({ shared })
-  const albumd = (...args: string[]) => runHere([...args, '--config', config], home)
-  return {
-    home,
-    config,
-    configure,
-    albumd,
-    run: () => startAlbumd({ home, config }, ['run']),
-    status: async () => JSON.parse((await albumd('status', '--json')).out),
-  }
+const fill = ({ pictures }: Machine, ...names: string[]) => {
+  for (const [at, name] of names.entries()) writeFileSync(join(pictures, name), png(3 + at, 2).bytes)
 }
-
-const fill = ({ home }: Machine, ...names: string[]) => {
-  for (const [at, name] of names.entries()) writeFileSync(join(home, 'pictures', name), png(3 + at, 2).bytes)
-}
-const drop = ({ home }: Machine, name: string) => rmSync(join(home, 'pictures', name))
+const drop = ({ pictures }: Machine, name: string) => rmSync(join(pictures, name))
 
 /** One machine that has the album and five pictures in it, at work, and another. */
-async function setUp(): Promise<{
-  stage: Stage
-  redis: RedisServer
-  one: Machine
-  two: Machine
-  daemon: Process
-}> {
+async function setUp() {
   const stage = await setStage()
-  const redis = await startRedis()
+  const redis = await startStore()
   await ageStore(redis, stage)
   const [one, two] = ['studio', 'laptop'].map(name =>
-    machineIn(stage, join(stage.home, name), name, redis.url),
+    machineNamed(stage, join(stage.home, name), name, redis.url),
   ) as [Machine, Machine]
   fill(one, 'a.png', 'b.png', 'c.png', 'd.png', 'e.png')
   const daemon = one.run()
@@ -70,7 +42,7 @@ async function setUp(): Promise<{
 
 const TAKE = ['trust', '--take-album']
 
-describe.skipIf(!hasRedis && !process.env.CI)('the store of several machines', () => {
+describe.skipIf(noStore)('the store of several machines', () => {
   it('that is put back to an older copy gives no album back to the machine that slept', async () => {
     const { stage, redis, one, two, daemon } = await setUp()
     await redis.copy()
@@ -80,7 +52,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('the store of several machines', (
     const other = two.run()
     await expect.poll(async () => (await two.status()).mirrors[0]).toMatchObject({ synced: 1, linked: 5 })
     drop(one, 'a.png')
-    await redis.stop()
+    await redis.kill()
     await redis.putBack()
     daemon.kill('SIGCONT')
     expect(await daemon.ended).toMatchObject({ code: 4 })
@@ -98,7 +70,8 @@ describe.skipIf(!hasRedis && !process.env.CI)('the store of several machines', (
     ['the claims', ['DEL', 'claims']],
   ])('that loses %s gives no album of a machine that works to another', async (_, words) => {
     const { stage, redis, one, two, daemon } = await setUp()
-    await redis.say(words, stage)
+    const [command, ...keys] = words
+    await redis.say(command!, ...keys.map(key => keyPrefix(stage.baseUrl, stage.key) + key))
     expect(await two.albumd(...TAKE)).toMatchObject({ code: 4 })
     drop(one, 'a.png')
     await expect.poll(() => stage.paths()).toHaveLength(4)
@@ -110,7 +83,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('the store of several machines', (
     const { stage, redis, one, daemon } = await setUp()
     const home = join(stage.home, 'copy')
     execFileSync('cp', ['-a', one.home, home])
-    const copy = machineIn(stage, home, 'studio', redis.url)
+    const copy = machineNamed(stage, home, 'studio', redis.url)
     expect(
       await copy.albumd('move-mirror', join(one.home, 'pictures'), join(home, 'pictures')),
     ).toMatchObject({ code: 0 })
@@ -140,18 +113,18 @@ describe.skipIf(!hasRedis && !process.env.CI)('the store of several machines', (
 
   it('may have a wrong address and a wrong password at the first start', async () => {
     const stage = await setStage()
-    const redis = await startRedis()
-    const one = machineIn(stage, join(stage.home, 'studio'), 'studio', 'redis://127.0.0.1:1')
+    const redis = await startStore()
+    const one = machineNamed(stage, join(stage.home, 'studio'), 'studio', 'redis://127.0.0.1:1')
     fill(one, 'a.png')
     const daemon = one.run()
     const waits = async () => (await one.status()).waits_for
     await expect
       .poll(waits)
       .toMatchObject({ code: 'STORE_AWAY', message: expect.stringContaining('Cannot reach 127.0.0.1:1.') })
-    await redis.say(['CONFIG', 'SET', 'requirepass', 'right'], stage)
+    await redis.say('CONFIG', 'SET', 'requirepass', 'right')
     const shared_password_file = join(one.home, 'password')
     writeFileSync(shared_password_file, 'wrong', { mode: 0o600 })
-    one.configure({ shared: redis.url, shared_password_file })
+    one.configure(named('studio', { shared: redis.url, shared_password_file }))
     daemon.kill('SIGHUP')
     await expect
       .poll(waits)

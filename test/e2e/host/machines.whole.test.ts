@@ -1,51 +1,38 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parse, stringify } from 'yaml'
 import { script } from '../../../src/shared/store.ts'
 import { png } from '../../pictures.ts'
+import { ageStore, noStore, runAtLast, startStore, storeOf } from '../../shared/real-store.ts'
+import { machineIn } from '../stage/machines.ts'
 import { startAlbumd } from '../stage/process.ts'
-import { QUICK, type Run, runHere, type Stage, setStage } from '../stage/stage.ts'
-import { ageStore, hasRedis, type RedisServer, runAtLast, startRedis, storeOf } from '../stage/store.ts'
+import { QUICK, setStage } from '../stage/stage.ts'
 
-/** A machine: a state and a folder of its own. */
-interface Machine extends Pick<Stage, 'home' | 'config'> {
-  /** Carried out in this process, with the machine's own state and connection to the store. */
-  albumd(...args: string[]): Promise<Run>
-  write(path: string, bytes: Uint8Array): void
-  remove(path: string): void
-}
+type Setting = Awaited<ReturnType<typeof setUp>>
 
 /** One account, one store, and machines with this album each. */
-async function setUp(
-  ...albums: string[]
-): Promise<{ stage: Stage; redis: RedisServer; machines: Machine[] }> {
+async function setUp(...albums: string[]) {
   const stage = await setStage()
-  const redis = await startRedis()
+  const redis = await startStore()
   await ageStore(redis, stage)
-  const settings = parse(readFileSync(stage.config, 'utf8'))
   const machines = albums.map((album, at) => {
-    const home = join(stage.home, `machine-${at}`)
-    const config = join(home, 'albumd.yaml')
-    mkdirSync(join(home, 'pictures'), { recursive: true })
-    const changes = {
-      host: { ...settings.host, api_key_file: join(stage.home, 'api-key'), requests_per_second: QUICK },
+    const machine = machineIn(stage, join(stage.home, `machine-${at}`), {
+      host: { requests_per_second: QUICK },
       account: { shared: redis.url, machine: ['studio', 'laptop'][at] },
       mirrors: [{ folder: 'pictures', album }],
-    }
-    writeFileSync(config, stringify({ ...settings, ...changes }), { mode: 0o644 })
+    })
     return {
-      home,
-      config,
-      albumd: (...args: string[]) => runHere([...args, '--config', config], home),
-      write: (path: string, bytes: Uint8Array) => writeFileSync(join(home, 'pictures', path), bytes),
-      remove: (path: string) => rmSync(join(home, 'pictures', path)),
+      ...machine,
+      write: (path: string, bytes: Uint8Array) => writeFileSync(join(machine.pictures, path), bytes),
+      remove: (path: string) => rmSync(join(machine.pictures, path)),
     }
   })
   return { stage, redis, machines }
 }
 
-describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', () => {
+type Machine = Setting['machines'][number]
+
+describe.skipIf(noStore)('two machines with one account', () => {
   it('have one album between them: the second ends with exit code 4 and says what to do', async () => {
     const { stage, redis, machines } = await setUp('Photos', 'Photos/2024')
     const [one, two] = machines as [Machine, Machine]
@@ -53,7 +40,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     two.write('b.png', png(4, 2).bytes)
     expect(await one.albumd('sync')).toMatchObject({ code: 0 })
     // What the first machine had used when its sync ended.
-    expect(JSON.parse((await one.albumd('status', '--json')).out).machines).toMatchObject([
+    expect((await one.status()).machines).toMatchObject([
       { name: 'studio', albums: ['Photos'], used_today: 1, is_this: true, state: 'ended' },
     ])
     // A command that sends nothing tells the others the same number.
@@ -67,10 +54,10 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     expect(refused.err.trim()).toMatch(
       /^albumd: Album "Photos" belongs to the machine studio, last seen .*"albumd trust --take-album" when studio is gone for good$/,
     )
-    const daemon = startAlbumd(two, ['run'])
+    const daemon = two.run()
     expect(await daemon.ended).toMatchObject({ code: 4 })
     expect(daemon.err()).toContain('belongs to the machine studio')
-    expect(JSON.parse((await two.albumd('status', '--json')).out)).toMatchObject({
+    expect(await two.status()).toMatchObject({
       waits_for: { code: 'LOCKED' },
       mirrors: [{ state: 'blocked', reason: expect.stringContaining('belongs to the machine studio') }],
     })
@@ -82,7 +69,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     const [one, two] = machines as [Machine, Machine]
     one.write('a.png', png(3, 2).bytes)
     two.write('b.png', png(4, 2).bytes)
-    const daemon = startAlbumd(one, ['run'])
+    const daemon = one.run()
     await expect.poll(() => stage.paths()).toEqual(['Photos/a.png'])
     const early = await two.albumd('trust', '--take-album')
     expect(early).toMatchObject({ code: 4 })
@@ -100,7 +87,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     const late = await one.albumd('sync')
     expect(late).toMatchObject({ code: 4 })
     expect(late.err).toContain('belongs to the machine laptop')
-    const status = JSON.parse((await two.albumd('status', '--json')).out)
+    const status = await two.status()
     expect(status).toMatchObject({ waits_for: null, mirrors: [{ state: 'idle' }] })
     // What the records of the first machine say is older than the work of the second one.
     one.write('c.png', png(5, 2).bytes)
@@ -113,9 +100,9 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
   it('wait for claims at a new store, which is no failure', async () => {
     const { redis, machines } = await setUp('Photos')
     const [one] = machines as [Machine]
-    await redis.stop()
+    await redis.kill()
     await redis.start()
-    const daemon = startAlbumd(one, ['run'])
+    const daemon = one.run()
     await expect
       .poll(async () => (await one.albumd('doctor')).out)
       .toMatch(/warn +daemon +the shared store is new/)
@@ -137,7 +124,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     const [one, two] = machines as [Machine, Machine]
     one.write('a.png', png(3, 2).bytes)
     expect(await one.albumd('sync')).toMatchObject({ code: 0 })
-    await redis.stop()
+    await redis.kill()
     one.write('b.png', png(4, 2).bytes)
     one.remove('a.png')
     expect(await one.albumd('sync')).toMatchObject({ code: 3 })
