@@ -30,3 +30,14 @@ export function spreadOf(ours: readonly number[], theirs: readonly number[]): [n
 function ratiosOf(ours: readonly number[], theirs: readonly number[]): number[] {
   return ours.map((value, round) => value / theirs[round]!)
 }
+
+/** The most of these times in any second, wherever it begins. */
+export function mostInASecond(times: readonly number[]): number {
+  const sorted = times.toSorted((one, other) => one - other)
+  let from = 0
+  const counts = sorted.map((time, index) => {
+    while (time - sorted[from]! >= 1000) from++
+    return index - from + 1
+  })
+  return Math.max(0, ...counts)
+}

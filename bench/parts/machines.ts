@@ -4,7 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../machine/free-port.ts'
+import { freePort } from '../../test/free-port.ts'
+import { mostInASecond } from '../measure/statistics.ts'
 import type { Part } from '../part.ts'
 import { digits } from '../table/units.ts'
 
@@ -114,14 +115,4 @@ async function costOf(child: ChildProcess): Promise<number> {
   await once(child, 'exit')
   if (cpuMs === null) throw new Error(`a machine ended with ${child.exitCode}`)
   return cpuMs
-}
-
-function mostInASecond(times: readonly number[]): number {
-  let from = 0
-  return Math.max(
-    ...times.map((time, index) => {
-      while (time - times[from]! >= 1000) from++
-      return index - from + 1
-    }),
-  )
 }

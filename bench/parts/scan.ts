@@ -1,6 +1,6 @@
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../machine/free-port.ts'
+import { freePort } from '../../test/free-port.ts'
 import { canDropCaches, dropCaches } from '../measure/cold-cache.ts'
 import { inRounds } from '../measure/rounds.ts'
 import type { TimedRun } from '../measure/timed-run.ts'

@@ -1,9 +1,9 @@
 import { request } from 'node:http'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { type DaemonProcess, startDaemon } from '../e2e/stage/process.ts'
 import { type Stage, type StageOptions, setStage } from '../e2e/stage/stage.ts'
+import { freePort } from '../free-port.ts'
 
 /** A stage whose daemon has a status page. */
 export interface PageStage extends Stage {
@@ -67,17 +67,4 @@ export function ask({ body, ...question }: Question): Promise<Answer> {
     asked.on('error', reject)
     asked.end(body)
   })
-}
-
-/** Kept by nobody: another process may take it. Below those that the system gives away by itself. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000)
-    const isFree = await new Promise<boolean>(resolve => {
-      const server = createServer()
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-    })
-    if (isFree) return port
-  }
 }

@@ -10,9 +10,10 @@ import { describe, expect, it } from 'vitest'
 import { filesOf } from '../../src/page/picgo/upload-form.ts'
 import { type DaemonProcess, daemonHere, startDaemon } from '../e2e/stage/process.ts'
 import { type Stage, type StageOptions, setStage, sha256 } from '../e2e/stage/stage.ts'
+import { freePort } from '../free-port.ts'
 import { NOBODY } from '../nobody.ts'
 import { png } from '../pictures.ts'
-import { ask, freePort } from './page-stage.ts'
+import { ask } from './page-stage.ts'
 
 const [one, other, third] = [png(3, 2).bytes, png(4, 2).bytes, png(5, 2).bytes]
 

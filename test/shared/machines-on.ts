@@ -68,16 +68,3 @@ export function openMachine(
     },
   }
 }
-
-/** The most departures in any second, wherever it begins. */
-export function mostInASecond(departures: Departures): number {
-  const times = departures.map(({ at }) => at).sort((one, other) => one - other)
-  let from = 0
-  return Math.max(
-    0,
-    ...times.map((time, index) => {
-      while (time - times[from]! >= 1000) from++
-      return index - from + 1
-    }),
-  )
-}

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../machine/free-port.ts'
+import { freePort } from '../../../test/free-port.ts'
 import { nowMs } from '../../measure/wait.ts'
 import type { Means } from '../../part.ts'
 import { startChokidar } from '../../peers/chokidar.ts'

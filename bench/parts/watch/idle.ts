@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../machine/free-port.ts'
+import { freePort } from '../../../test/free-port.ts'
 import { idleShares, untilIdle } from '../../measure/idle.ts'
 import type { Daemon } from '../../ours/daemon.ts'
 import type { SyncedTree } from '../../ours/synced-tree.ts'

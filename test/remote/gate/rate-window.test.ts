@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { mostInASecond } from '../../../bench/measure/statistics.ts'
 import { paceOf, RateWindow, WINDOW_MS } from '../../../src/remote/gate/rate-window.ts'
 
 interface Request {
@@ -38,11 +39,6 @@ function arrivalsOf(window: RateWindow, requests: Request[]): number[] {
   }
   settle(Number.POSITIVE_INFINITY)
   return arrivals
-}
-
-/** The most requests that a host sees in any second. */
-function mostInASecond(times: number[]): number {
-  return Math.max(0, ...times.map(from => times.filter(at => at >= from && at < from + 1000).length))
 }
 
 /** Requests of which each takes so long to travel. */
