@@ -1,14 +1,13 @@
-import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { startDaemon } from '../e2e/stage/process.ts'
 import { setStage } from '../e2e/stage/stage.ts'
+import { freePort } from '../free-port.ts'
 import { png } from '../pictures.ts'
+import { serve } from '../remote/serve.ts'
 import { noBrowser, openBrowser, openPage } from './browser.ts'
-import { ask, freePort } from './page-stage.ts'
+import { ask } from './page-stage.ts'
 
 /** What a page can send elsewhere: with and without a preflight, from a form too. Runs in the browser. */
 const TRY_ALL = `async ({ url, path }) => {
@@ -56,16 +55,14 @@ it.skipIf(noBrowser)("a page in a browser can't use PicGo's interface, whatever 
   writeFileSync(path, png(3, 2).bytes)
   const daemon = startDaemon(stage)
   await expect.poll(() => ask({ port }).catch(() => null)).not.toBe(null)
-  const site = createServer((_, answer) => {
+  const site = await serve((_, answer) => {
     answer.setHeader('content-type', 'text/html').end('<!doctype html><title>site</title><body>')
-  }).listen(0, '127.0.0.1')
-  onTestFinished(() => void site.close())
-  await once(site, 'listening')
+  })
   const given = JSON.stringify({ url: `http://127.0.0.1:${port}/upload`, path })
   const browser = await openBrowser()
   // Another site, and another port of this one.
   for (const host of ['localhost', '127.0.0.1']) {
-    const page = await openPage(browser, `http://${host}:${(site.address() as AddressInfo).port}/`)
+    const page = await openPage(browser, site.replace('127.0.0.1', host))
     expect(await page.evaluate(`(${TRY_ALL})(${given})`)).toEqual([])
   }
   expect(readdirSync(stage.pictures)).toEqual([])

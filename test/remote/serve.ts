@@ -1,7 +1,8 @@
-import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { freePort } from '../free-port.ts'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -34,11 +35,37 @@ async function listen(server: net.Server): Promise<number> {
 
 /** An address where nothing listens. */
 export async function deadOrigin(): Promise<string> {
-  const server = net.createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return `http://127.0.0.1:${port}`
+  return `http://127.0.0.1:${await freePort()}`
+}
+
+/** Asks the server at `origin` what `request` asks. `body`: the request's; its length is declared anew. */
+export function ask(
+  origin: string,
+  { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
+  body: Buffer,
+): Promise<IncomingMessage> {
+  const { connection, host, 'transfer-encoding': _, ...rest } = headers
+  const sent: IncomingHttpHeaders = {
+    ...rest,
+    ...(body.length > 0 && { 'content-length': `${body.length}` }),
+  }
+  return new Promise((resolve, reject) => {
+    const asked = http.request(origin + url, { method: method!, headers: sent, agent: false }, resolve)
+    asked.on('error', reject).end(body)
+  })
+}
+
+/** Answers a request as the server at `origin` does. */
+export async function passOn(
+  origin: string,
+  request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
+  body: Buffer,
+  response: ServerResponse,
+): Promise<void> {
+  const answer = await ask(origin, request, body).catch(() => null)
+  if (answer === null) return void response.destroy()
+  response.writeHead(answer.statusCode!, answer.headers)
+  answer.pipe(response)
 }
 
 export function json(

@@ -1,5 +1,4 @@
 import { chmodSync, closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -8,6 +7,7 @@ import type { Finding } from '../../../src/daemon/doctor/finding.ts'
 import { RootLocks } from '../../../src/daemon/state/claim.ts'
 import { asNobody } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
+import { bodyOf, failure, serve } from '../../remote/serve.ts'
 import { daemonHere, startAlbumd } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
 
@@ -310,21 +310,15 @@ describe('doctor', () => {
 
   it('asks a host one question an endpoint that can do nothing there, and reads its clock', async () => {
     const asked: string[] = []
-    const server = createServer(async (request, response) => {
-      let body = ''
-      for await (const chunk of request) body += chunk
+    const origin = await serve(async (request, response) => {
+      const body = await bodyOf(request)
       asked.push(
         `${request.headers['x-api-key'] ? 'key' : 'no key'} ${request.method} ${request.url} ${body}`,
       )
-      response.setHeader('date', new Date(Date.now() - 3_600_000).toUTCString())
-      response.writeHead(404, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ success: false, error: 'not here', code: 'NOT_FOUND' }))
+      failure(response, 404, 'NOT_FOUND', { date: new Date(Date.now() - 3_600_000).toUTCString() })
     })
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void server.close())
     const stage = await setStage()
-    const { port } = server.address() as AddressInfo
-    stage.configure({ host: { base_url: `http://127.0.0.1:${port}/api/v1`, api_key_file: 'api-key' } })
+    stage.configure({ host: { base_url: `${origin}/api/v1`, api_key_file: 'api-key' } })
     const { of } = await doctor(stage)
     expect(asked).toEqual([
       'no key GET /api/v1 ',

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { realDisk } from '../../../src/local/disk.ts'
 import { lockFolder, lockState } from '../../../src/synced/lock.ts'
 import { png } from '../../pictures.ts'
+import { serve } from '../../remote/serve.ts'
 import { oneLine } from '../stage/fault-stage.ts'
 import { PROGRAM, runHere, type Stage, setStage } from '../stage/stage.ts'
 
@@ -89,14 +88,10 @@ describe('exit codes', () => {
   })
 
   it('3 for a host that is something else', async () => {
-    const server = createServer((_, response) =>
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
-    )
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void server.close())
-    const stage = await stageWith({
-      base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
+    const origin = await serve((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
     })
+    const stage = await stageWith({ base_url: `${origin}/api/v1` })
     await syncSays(stage, 3, /answered 200 with something that is not of the interface \(HOST_ANSWER\)/)
   })
 

@@ -1,6 +1,7 @@
-import { connect, createServer, type Socket } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { connect } from 'node:net'
+import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
+import { serveRaw } from '../../remote/serve.ts'
 import { startEditProxy } from '../stage/edit-proxy.ts'
 import { daemonHere } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
@@ -8,23 +9,18 @@ import { setStage, sha256 } from '../stage/stage.ts'
 /** Listens where the host is to be, and resets whoever comes: each connection is a request that cost something. */
 async function nobodyHome() {
   let asked = 0
-  const server = createServer((socket: Socket) => {
+  const origin = await serveRaw(socket => {
     asked++
-    socket.on('error', () => {})
     socket.resetAndDestroy()
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as { port: number }
-  return { baseUrl: `http://127.0.0.1:${port}/api/v1`, asked: () => asked }
+  return { baseUrl: `${origin}/api/v1`, asked: () => asked }
 }
 
 /** Before the host at `baseUrl`, until it is opened. From the `patient`th time on it asks to stay away for a minute. */
 async function shutDoor(baseUrl: string, patient: number) {
   let shut = true
   let turnedAway = 0
-  const server = createServer((socket: Socket) => {
-    socket.on('error', () => {})
+  const origin = await serveRaw(socket => {
     if (shut) {
       const headers = ++turnedAway < patient ? '' : 'retry-after: 60\r\n'
       const answer = `HTTP/1.1 503 Busy\r\n${headers}content-length: 0\r\nconnection: close\r\n\r\n`
@@ -35,13 +31,10 @@ async function shutDoor(baseUrl: string, patient: number) {
     socket.pipe(host).pipe(socket)
     host.on('error', () => socket.destroy())
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as { port: number }
   const open = () => {
     shut = false
   }
-  return { baseUrl: `http://127.0.0.1:${port}/api/v1`, open, turnedAway: () => turnedAway }
+  return { baseUrl: `${origin}/api/v1`, open, turnedAway: () => turnedAway }
 }
 
 it('a long wait that the host asks for is kept over a restart', async () => {

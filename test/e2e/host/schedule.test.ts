@@ -1,9 +1,8 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
+import { serve } from '../../remote/serve.ts'
 import { daemonHere, startDaemon } from '../stage/process.ts'
 import { call, idOf, setStage } from '../stage/stage.ts'
 
@@ -72,16 +71,11 @@ describe('an audit by schedule', () => {
 describe('others are told', () => {
   it('that all is well, by a heartbeat', async () => {
     const asked: string[] = []
-    const server = createServer((request, response) => {
+    const origin = await serve((request, response) => {
       asked.push(request.url!)
       response.end()
-    }).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await new Promise(resolve => server.once('listening', resolve))
-    const { port } = server.address() as AddressInfo
-    const stage = await setStage({
-      config: { notify: { heartbeat: `http://127.0.0.1:${port}/secret-token` } },
     })
+    const stage = await setStage({ config: { notify: { heartbeat: `${origin}/secret-token` } } })
     stage.write('red.png', red)
     const daemon = await daemonHere(stage)
     await expect.poll(() => asked).toHaveLength(1)

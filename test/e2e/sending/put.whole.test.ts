@@ -1,11 +1,9 @@
-import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { asNobody, NOBODY } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
+import { serve } from '../../remote/serve.ts'
 import { setFaultStage } from '../stage/fault-stage.ts'
 import { daemonHere, startDaemon } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
@@ -62,21 +60,18 @@ describe('put', () => {
 
   it('asks the host nothing for a picture that is empty', async () => {
     let requests = 0
-    const host = createServer((_, answer) => {
+    const origin = await serve((_, answer) => {
       requests++
       answer.writeHead(500).end()
-    }).listen(0, '127.0.0.1')
-    await once(host, 'listening')
+    })
     const stage = await setStage()
-    const base_url = `http://127.0.0.1:${(host.address() as AddressInfo).port}/api/v1`
-    stage.configure({ host: { base_url, api_key_file: 'api-key' } })
+    stage.configure({ host: { base_url: `${origin}/api/v1`, api_key_file: 'api-key' } })
     stage.write('empty.png', '')
     expect(await stage.here('put', 'empty.png')).toMatchObject({
       code: 3,
       err: expect.stringMatching(/empty\.png: empty\n$/),
     })
     expect(requests).toBe(0)
-    host.close()
   })
 
   it('sends and deletes nothing else, and says what a picture waits for', async () => {

@@ -1,12 +1,11 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import { noBrowser, openBrowser } from '../../page/browser.ts'
 import { png } from '../../pictures.ts'
+import { serve } from '../../remote/serve.ts'
 import { localTree } from '../stage/fault-stage.ts'
 import { daemonHere } from '../stage/process.ts'
 import { setStage } from '../stage/stage.ts'
@@ -33,8 +32,8 @@ async function openDisplay(): Promise<string> {
 }
 
 /** Serves a picture in pieces, as a slow line does. Answers its address. */
-async function serveSlowly(bytes: Uint8Array): Promise<string> {
-  const server = createServer(async (_, response) => {
+function serveSlowly(bytes: Uint8Array): Promise<string> {
+  return serve(async (_, response) => {
     response.writeHead(200, {
       'content-type': 'image/png',
       'content-length': bytes.length,
@@ -46,9 +45,6 @@ async function serveSlowly(bytes: Uint8Array): Promise<string> {
     }
     response.end()
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
 /** The browser writes what the address delivers into a file with another name, and renames the file when it is whole. */

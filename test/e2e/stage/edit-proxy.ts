@@ -1,7 +1,5 @@
-import { createServer, type IncomingHttpHeaders, request as openRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
 import { VERSION_PATH } from '../../../src/protocol/endpoints.ts'
+import { bodyOf, json, passOn, serve } from '../../remote/serve.ts'
 
 /** A request below {base_url} on its way to the host. */
 export interface Asked {
@@ -29,45 +27,24 @@ export async function startEditProxy(
   edit: (asked: Asked) => Refused | undefined | Promise<Refused | undefined>,
 ): Promise<string> {
   const upstream = new URL(hostBaseUrl).origin
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    let body: Buffer = Buffer.concat(chunks)
-    const { method } = request
-    let path = request.url!
-    if (method === 'GET' || method === 'POST' || method === 'DELETE') {
-      const asked: Asked = {
-        method,
-        path: path.slice(VERSION_PATH.length).replace(/\?.*/, ''),
-        query: new URL(path, upstream).searchParams,
-        body: method === 'POST' ? JSON.parse(body.toString()) : undefined,
-      }
-      const refused = await edit(asked)
-      if (refused) {
-        const { status, retryAfter } = refused
-        const wait = retryAfter !== undefined && { 'retry-after': `${retryAfter}` }
-        response.writeHead(status, { 'content-type': 'application/json', ...wait })
-        response.end(JSON.stringify({ success: false, error: 'This is not done here.', code: refused.code }))
-        return
-      }
-      const query = asked.query.toString()
-      path = VERSION_PATH + asked.path + (query && `?${query}`)
-      if (method === 'POST') body = Buffer.from(JSON.stringify(asked.body))
+  const origin = await serve(async (request, response) => {
+    const body = await bodyOf(request)
+    const { pathname, searchParams: query } = new URL(request.url!, upstream)
+    const asked: Asked = {
+      method: request.method as Asked['method'],
+      path: pathname.slice(VERSION_PATH.length),
+      query,
+      body: request.method === 'POST' ? JSON.parse(body.toString()) : undefined,
     }
-    const { host, connection, ...rest } = request.headers
-    const headers: IncomingHttpHeaders = { ...rest }
-    if (body.length > 0) headers['content-length'] = String(body.length)
-    const passed = openRequest(upstream + path, { method: request.method!, headers }, answer => {
-      response.writeHead(answer.statusCode!, answer.headers)
-      answer.pipe(response)
-    })
-    passed.on('error', () => response.destroy())
-    passed.end(body)
+    const refused = await edit(asked)
+    if (refused) {
+      const { status, code, retryAfter } = refused
+      const wait: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': `${retryAfter}` }
+      return json(response, status, { success: false, error: 'This is not done here.', code }, wait)
+    }
+    const url = `${VERSION_PATH}${asked.path}${query.size > 0 ? `?${query}` : ''}`
+    const edited = asked.body === undefined ? body : Buffer.from(JSON.stringify(asked.body))
+    await passOn(upstream, { method: asked.method, url, headers: request.headers }, edited, response)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${VERSION_PATH}`
+  return origin + VERSION_PATH
 }

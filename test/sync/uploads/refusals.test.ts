@@ -1,4 +1,3 @@
-import { request as openRequest } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { BlockRow } from '../../../src/synced/tables/account.ts'
@@ -6,7 +5,7 @@ import { inWords } from '../../../src/words/reasons.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png } from '../../pictures.ts'
 import { clientOf } from '../../remote/client-of.ts'
-import { bodyOf, json, serve } from '../../remote/serve.ts'
+import { bodyOf, json, passOn, serve } from '../../remote/serve.ts'
 import { ALLOWANCE, openWith, START, summary, type Workshop } from '../workshop.ts'
 
 type Endpoint = 'upload' | 'list' | 'create_album'
@@ -42,12 +41,7 @@ async function refusing(
       response.writeHead(status, { 'content-type': 'text/html' })
       return void response.end(body)
     }
-    const { connection, ...headers } = request.headers
-    const passed = openRequest(origin + request.url, { method: request.method!, headers }, answer => {
-      response.writeHead(answer.statusCode!, answer.headers)
-      answer.pipe(response)
-    })
-    passed.end(bytes)
+    return passOn(origin, request, bytes, response)
   })
   const host = clientOf(proxy, {
     apiKey: 'workshop-key',

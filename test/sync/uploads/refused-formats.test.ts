@@ -1,4 +1,3 @@
-import { request as openRequest } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { runAudit } from '../../../src/sync/audit/index.ts'
 import { forgetRefusals } from '../../../src/sync/uploads/index.ts'
@@ -7,7 +6,7 @@ import { because, inWords, said } from '../../../src/words/reasons.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png } from '../../pictures.ts'
 import { clientOf } from '../../remote/client-of.ts'
-import { bodyOf, json, serve } from '../../remote/serve.ts'
+import { bodyOf, json, passOn, serve } from '../../remote/serve.ts'
 import { never } from '../album-stage.ts'
 import { ALLOWANCE, count, openWith, START, summary, type Workshop } from '../workshop.ts'
 
@@ -38,16 +37,7 @@ async function refusing(workshop: Workshop, status: number, body: unknown) {
       if (type === TYPE) told.asked++
       if (told.refuses === type || told.refuses === 'all') return json(response, status, body)
     }
-    const { connection, ...headers } = request.headers
-    const passed = openRequest(
-      workshop.siteUrl + request.url,
-      { method: request.method!, headers },
-      answer => {
-        response.writeHead(answer.statusCode!, answer.headers)
-        answer.pipe(response)
-      },
-    )
-    passed.end(bytes)
+    return passOn(workshop.siteUrl, request, bytes, response)
   })
   const host = clientOf(proxy, { apiKey: 'workshop-key', requestsPerSecond: UNLIMITED })
   const clock = { ...workshop.clock, wall: () => Math.round(START + told.ahead) }
