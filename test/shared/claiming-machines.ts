@@ -1,35 +1,18 @@
 import { AlbumClaims, type Held, LEASE_MS, type Machine } from '../../src/shared/claims.ts'
 import type { Store } from '../../src/shared/store.ts'
 import { because } from '../../src/words/reasons.ts'
-import { quiet, Timeline } from '../sim/engine/virtual-clock.ts'
+import { VirtualClock } from '../daemon/virtual-clock.ts'
 import { FakeRedis } from '../sim/machines/fake-redis.ts'
 
 export const never = new AbortController().signal
 
 /** A store, and machines that claim albums in it. Time passes only where a test says so. */
 export function setUp() {
-  const time = new Timeline()
+  const clock = new VirtualClock()
+  clock.jump(Date.parse('2026-11-21T12:00:00Z'))
   const storeClock = { behindMs: 0 }
-  const redis = new FakeRedis(() => time.now - storeClock.behindMs)
-  const clock = {
-    wall: () => time.now,
-    monotonic: () => time.now,
-    sleep: (ms: number, signal: AbortSignal) =>
-      new Promise<void>(resolve => {
-        if (signal.aborted) return resolve()
-        signal.addEventListener('abort', () => resolve())
-        time.after(ms, resolve)
-      }),
-  }
-  async function pass(ms: number): Promise<void> {
-    const end = time.now + ms
-    await quiet()
-    for (let next = time.next(); next !== null && next <= end; next = time.next()) {
-      time.advance()
-      await quiet()
-    }
-    time.now = end
-  }
+  const redis = new FakeRedis(() => clock.wall() - storeClock.behindMs)
+  const pass = (ms: number) => clock.pass(ms)
   let processes = 0
   function machine(name: string, albums: string[], kept: { held: Held } = { held: { albums: {}, seen: 0 } }) {
     const state = {
@@ -75,7 +58,7 @@ export function setUp() {
     const opened = first.open()
     return pass(LEASE_MS + 1).then(() => opened)
   }
-  return { time, redis, storeClock, pass, machine, settle }
+  return { redis, storeClock, pass, machine, settle }
 }
 
 /** A machine that has the album Photos, in a store that is not new. */
