@@ -91,10 +91,10 @@ function inEditorsWords({
   zodSchema: z.core.$ZodTypes
   jsonSchema: z.core.JSONSchema.BaseSchema
 }): void {
-  const { example, secret, notInEffect, ...rest } = jsonSchema
-  for (const key of ['example', 'secret', 'notInEffect']) delete jsonSchema[key]
+  const { example, type } = jsonSchema
+  for (const key of ['example', 'secret']) delete jsonSchema[key]
   if (example !== undefined) jsonSchema.examples = [example]
   // A section whose keys are all commented out is empty in YAML, and means its defaults.
-  if (zodSchema instanceof z.ZodPrefault && rest.type === 'object')
+  if (zodSchema instanceof z.ZodPrefault && type === 'object')
     Object.assign(jsonSchema, { type: ['object', 'null'] })
 }
