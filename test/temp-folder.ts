@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** An empty folder that goes when the test has finished. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** A path in an empty folder that goes when the test has finished. */
 export function tempFile(name: string): string {
   return join(tempFolder(), name)
 }
@@ -23,7 +21,6 @@ export function plant(root: string, files: Record<string, string>): void {
   }
 }
 
-/** A folder with these files, which goes when the test has finished. */
 export function planted(files: Record<string, string>): string {
   const root = tempFolder()
   plant(root, files)

@@ -27,7 +27,6 @@ export function loadNow(): string {
   return loadavg()[0]!.toFixed(1)
 }
 
-/** The type of the file system that a folder is on. */
 function fileSystemOf(folder: string): string {
   const mounts = readFileSync('/proc/self/mounts', 'utf8')
     .trim()

@@ -4,7 +4,6 @@ export interface TreeShape {
   files: number
   /** Files in a folder. */
   perFolder: number
-  /** Folders in a folder. */
   folders: number
   /** Folders that lie above all others, one in the other. */
   above: string[]

@@ -141,7 +141,6 @@ function serviceParts(): ManualPart[] {
   ]
 }
 
-/** A page of docs. */
 function page(path: string): string {
   return readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8')
 }

@@ -1,6 +1,5 @@
 const MADE = '<!-- Written by "npm run docs" from the code. -->'
 
-/** A page with its title. */
 export function page(title: string, ...parts: string[]): string {
   return `${[MADE, `# ${title}`, ...parts].join('\n\n')}\n`
 }

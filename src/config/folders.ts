@@ -24,7 +24,6 @@ export function overlaps(paths: readonly NamedPath[], separator: string = sep): 
   })
 }
 
-/** A mistake for each folder in which the state folder lies. */
 export function holders(stateDir: string, folders: readonly NamedPath[]): Mistake[] {
   const message = `holds state_dir (${stateDir}); name one outside of it`
   return folders.flatMap(({ at, path }) => {

@@ -33,7 +33,6 @@ export function wholeNumber(least: number, most: number) {
   return z.int({ error }).min(least, { error }).max(most, { error })
 }
 
-/** A number from 1. "unlimited" becomes Infinity. */
 export function countOrUnlimited(most: number) {
   const error = `must be a whole number from 1 to ${most}, or "unlimited"`
   const infinite = z.literal('unlimited').transform(() => Number.POSITIVE_INFINITY)
@@ -119,7 +118,6 @@ export const schedule = spelt(`a cron expression such as "0 */6 * * *", ${CRON_L
   comes(written) ? written : undefined,
 )
 
-/** A cron expression, or null for "off". */
 export const scheduleOrOff = spelt(
   `a cron expression such as "30 3 * * 0", ${CRON_LIMITS}, or "off"`,
   written => (written === 'off' ? null : comes(written) ? written : undefined),

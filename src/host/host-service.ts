@@ -65,7 +65,6 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
   }
 }
 
-/** `POST /create_album` (§4.6). */
 function createAlbum({ albums, settings }: Stores, account: Account, body: Body): AlbumRow {
   const { depthMax, albumNames } = settings.readings
   const codes = { missing: 'MISSING_NAME', tooLong: 'albumNameTooLong' } as const
@@ -96,7 +95,6 @@ function defaultAlbums({ accounts, albums, settings }: Stores): Map<number, numb
 function openAdmission({ accounts, settings, clock }: Stores) {
   const windows = new Map<string, RateWindow>()
 
-  /** Counts a request. Refuses the request when the account has used up the endpoint's rate. */
   function count(accountId: number, endpoint: Endpoint): RateState {
     const key = `${accountId} ${endpoint}`
     const window = windows.get(key) ?? new RateWindow(settings.requestsPerSecond[endpoint])
@@ -151,7 +149,6 @@ interface DeletionQuery {
 
 type Deleted = { image: string } | { albums: number; images: number }
 
-/** `DELETE /delete` (§4.5). */
 async function deleteResource(stores: Stores, account: Account, query: DeletionQuery): Promise<Deleted> {
   const { img, album } = query
   if (img !== null && album !== null)

@@ -121,7 +121,6 @@ function received(result: SentResult): FolderResult {
   return { ...rest, look: { ...look, files: unpacked(files) } }
 }
 
-/** The error for open batches when the scan was ended. */
 function scanClosed(): Error {
   return Object.assign(new Error('The scan was ended before it was complete.'), { code: 'SCAN_CLOSED' })
 }

@@ -6,7 +6,6 @@ export interface PageCommand {
   id: number
   what: string
   state: 'waits' | 'under way' | 'done' | 'refused'
-  /** Why the command was refused. Null: it was not refused. */
   why: string | null
   /** When the command was done or refused, by the clock of PageCommands. */
   ended: number | null

@@ -12,7 +12,6 @@ const IDLE_MS = MINUTE_MS
 /** The most spans that are kept. A machine whose clock stops while it is off adds two with each start. */
 const SPANS = 100
 
-/** The ledger time of what is committed now. */
 export function ledgerNow({ meta, versions, images }: Tx, wall: Millis): Millis {
   const last = meta.get('ledger_time') ?? 0
   const first = () => Math.min(wall, versions.oldest() ?? wall, images.oldest() ?? wall)
@@ -41,7 +40,6 @@ export function ledgerTime({ meta }: Pick<Records, 'meta'>, wall: Millis): Milli
   return before?.to ?? 0
 }
 
-/** What the wall clock showed at this ledger time. */
 export function wallTime({ meta }: Pick<Records, 'meta'>, at: Millis): Millis {
   return at - (meta.get('clock_spans')?.findLast(({ from }) => from <= at)?.ahead ?? 0)
 }

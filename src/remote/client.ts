@@ -4,7 +4,6 @@ import { mayBeUsed, parseAddress } from './http/address.ts'
 import type { RequestOptions, Requests } from './requests.ts'
 
 export interface RemoteOptions extends GateOptions, RequestOptions {
-  /** The address {site_url} (§9.1). */
   siteUrl: string
   /** Resolves once the first request may leave. */
   begins?: () => Promise<void>

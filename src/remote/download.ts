@@ -65,7 +65,6 @@ export function openDownloads({ baseUrl, ...options }: DownloadOptions) {
 type DeliveryRequest = Omit<HttpRequest, 'method' | 'address' | 'body'>
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** How many redirects are followed. */
 const REDIRECTS_MOST = 3
 
 /** Fetches a delivery address and hashes the bytes. Sends no API key. Follows redirects to addresses that may be used (§5.4).

@@ -83,7 +83,6 @@ export const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
 /** The code of an endpoint that has refused several different pictures in a row. */
 export const HOST_REFUSES = 'HOST_REFUSES'
 
-/** The code of a picture format that the host refuses. */
 export const FORMAT_REFUSED = 'FORMAT_REFUSED'
 
 /** The remedy for a code of §7, for a key of another account and for what the host refuses. Null: for any other code. */

@@ -10,7 +10,6 @@ import { Secrets } from './secrets.ts'
 import { Uploads, type UploadsOptions } from './uploads.ts'
 
 export interface RequestOptions extends HttpOptions, UploadsOptions {
-  /** The address {base_url} (§9.1). */
   baseUrl: string
   apiKey: string
 }

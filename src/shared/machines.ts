@@ -23,7 +23,6 @@ export interface MachineFacts {
 /** The facts of a machine that runs another version of albumd, and does not tell them. Its name is then its id. */
 const UNTOLD = { share: null, alone: false, usedToday: 0, albums: [] }
 
-/** How long a machine that says nothing is listed. */
 const LISTED_MS = 7 * DAY_MS
 
 /** Notes a machine. KEYS: machines, rate. ARGV: id, facts, how long it is listed. Returns now, and of each id, last seen,

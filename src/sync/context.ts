@@ -42,7 +42,6 @@ export interface AlbumPort extends RecordPort, HostPort {
   credentialLifetimeMs: number
 }
 
-/** The disk, and what is recorded of it. */
 export interface DiskPort extends RecordPort {
   disk: Disk
 }

@@ -78,7 +78,6 @@ const POLLED = {
 const lines = (changes: Partial<Status>) =>
   statusInWords({ ...STATUS, ...changes }, CONFIG, 'albumd.yaml').split('\n')
 const text = (changes: Partial<Status>) => lines(changes).join('\n')
-/** The lines of a mirror like this. */
 const ofMirror = (changes: Partial<MirrorStatus>) => text({ mirrors: [{ ...mirrorInSync(4), ...changes }] })
 const labelled = (label: string, changes: Partial<Status>) =>
   lines(changes).filter(line => line.startsWith(`${label} `))

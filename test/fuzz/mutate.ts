@@ -4,7 +4,6 @@ import type { Random } from '../sim/histories/random.ts'
 const NUMBERS = [0, 1, 2, 4, 8, 15, 16, 127, 128, 255, 256, 4095, 4096, 32_767, 32_768, 65_535, 65_536]
 const LARGE_NUMBERS = [2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32 - 4, 2 ** 24]
 
-/** At most so many changes to an input at once. */
 const MOST_CHANGES = 6
 /** One input in so many is blown up: a part of it is repeated until it is as long as an input may be. */
 const BLOWN_UP = 400
@@ -75,7 +74,6 @@ function withBytesChanged(input: Buffer, other: Buffer, random: Random, words: r
   }
 }
 
-/** A number of 1, 2 or 4 bytes in either byte order. */
 function numberBytes(random: Random): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32LE(random.chance(0.7) ? random.pick(NUMBERS) : random.pick(LARGE_NUMBERS))

@@ -80,7 +80,6 @@ export class TestHost {
     return this.call('POST', '/upload', { ...declaration(picture), ...more }, key)
   }
 
-  /** The upload address for a picture. */
   async uploadUrl(picture: TestPicture, more: Record<string, unknown> = {}, key = KEY): Promise<string> {
     const { json } = await this.requestUpload(picture, more, key)
     expect(json).toMatchObject({ success: true })

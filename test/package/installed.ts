@@ -62,7 +62,6 @@ export async function packAndInstall(): Promise<Installed> {
   }
 }
 
-/** A copy of the sources, with the modules of the checkout. */
 export function copySources(home: string, modules: string): string {
   const copy = join(home, 'copy')
   cpSync(CHECKOUT, copy, {

@@ -108,7 +108,6 @@ describe('the package', () => {
   })
 })
 
-/** The files of a folder of the checkout. */
 function filesOf(folder: string): string[] {
   const entries = readdirSync(join(CHECKOUT, folder), { recursive: true, withFileTypes: true })
   return entries

@@ -24,7 +24,6 @@ import { bodyOf, deadOrigin, failure, json, page, serve, serveRaw } from './serv
 
 const stored = { success: true, image_id: 'I', cdn_url: 'https://c.example/i/I' }
 
-/** A credential for the upload node at `origin`. */
 const credentialAt = (origin: string, path = `/up/${TOKEN}`): Credential => ({
   uploadUrl: `${origin}${path}`,
   cdnUrl: null,

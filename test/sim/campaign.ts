@@ -155,7 +155,6 @@ function drawn(seed: number): History {
   return isBroad(seed) ? drawBroad(seed) : drawHistory(seed)
 }
 
-/** Plays the history of a seed. */
 export function playHistory(seed: number, kits: Kits, log: string[] | null = null): Promise<Played> {
   const history = historyOf(seed)
   return 'machines' in history ? playMachines(history, kits, log) : play(history, kits, log)

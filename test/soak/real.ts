@@ -166,7 +166,6 @@ async function bothSidesAgree(tree: HostTree, people: People): Promise<boolean> 
   return false
 }
 
-/** What the host holds: path and hash of each image. */
 async function held(tree: HostTree): Promise<string[]> {
   const lines: string[] = []
   for await (const { path, id } of tree.images()) lines.push(`${path} ${sha256(await tree.delivered(id))}`)

@@ -77,7 +77,6 @@ export function listingWith(
   }
 }
 
-/** Listings that count an image more than there is. */
 export const countingMore = (host: ImageHost): ImageHost['list'] =>
   listingWith(host, page => {
     const { pagination } = page
@@ -92,7 +91,6 @@ export async function lateListing({ host, there }: AlbumStage): Promise<Pick<Ima
   }
 }
 
-/** How often an endpoint was asked. */
 export const times = (asked: readonly string[], endpoint: string) =>
   asked.filter(one => one === endpoint).length
 

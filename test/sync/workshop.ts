@@ -201,7 +201,6 @@ export async function openWith(
 export const many = (pictures: number): Pictures =>
   Object.fromEntries(Array.from({ length: pictures }, (_, n) => [`${n}.png`, png(2, 2 + n).bytes]))
 
-/** One whose pictures are on the host. */
 export async function workshopWith(
   pictures: Pictures,
   policy: Partial<MirrorPolicy> = {},
@@ -218,16 +217,13 @@ export async function openWithoutRed(): Promise<Workshop> {
   return workshop
 }
 
-/** What is recorded of its mirror. */
 export const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
 
-/** How often an event was told. */
 export const count = ({ events }: Workshop, event: string) =>
   events.filter(emitted => emitted.event === event).length
 
 export const deleted = (workshop: Workshop) => count(workshop, 'image_deleted')
 
-/** Looks at folders as a disk shows them. */
 export function lookingAt(disk: Disk): EngineContext['lookAt'] {
   return root => async batch => batch.map(folder => lookAtFolder(disk, root, folder))
 }
@@ -268,7 +264,6 @@ export async function scan(
   })
 }
 
-/** The names of all images on the host, each as often as it is there. */
 export async function imagesOn({ host }: Workshop): Promise<string[]> {
   const names: string[] = []
   const walk = async (album: string | null): Promise<void> => {
@@ -291,7 +286,6 @@ export function counting(host: ImageHost, sent: string[]): ImageHost {
   })
 }
 
-/** The host, with no quota left. */
 export const withoutQuota = (host: ImageHost): ImageHost =>
   hostWith(host, {
     requestUpload: async () => failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 }),

@@ -2,7 +2,6 @@ import { onTestFinished } from 'vitest'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced, type Tx } from '../../src/synced/synced.ts'
 
-/** A database in memory, closed when the test has finished. */
 export function memoryDb(): Db {
   const db = openDatabase(':memory:')
   onTestFinished(() => void db.close())

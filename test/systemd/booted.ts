@@ -22,7 +22,6 @@ export function canBoot(): boolean {
 
 /** A machine of its own, with a stage beside it that both see. */
 export interface Booted extends Stage {
-  /** Runs a command inside. */
   inside(...line: string[]): Promise<Run>
   /** The same, and it must succeed. */
   done(...line: string[]): Promise<string>

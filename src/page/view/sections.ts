@@ -36,7 +36,6 @@ export function commands(commands: readonly PageCommand[]): Html | null {
   )}</ul>`
 }
 
-/** A line for each mirror, and what is on its way. */
 export function mirrors({ status, alerts }: Recorded, { underWay, rate }: Facts): Html {
   const { mirrors, blocks } = status
   // An error is shown only once on the page.

@@ -8,7 +8,6 @@ import { albumName } from '../album.ts'
 import { deliveryOf, isAltering, mayHaveSent } from '../delivered/index.ts'
 import { canBe, dimensionsFit, mayBeNamed, plainName, sizeFits } from '../listing/index.ts'
 
-/** The records that one album's listing is compared with. */
 export type AuditRecords = ReturnType<typeof recordsOf>
 
 /** How one complete walk of an album compares with the records. */
@@ -26,7 +25,6 @@ export interface AlbumComparison {
   elsewhere: Finding[]
 }
 
-/** Compares the whole listing of an album with the records. */
 export function compareAlbum(listed: readonly ListedImage[], records: AuditRecords): AlbumComparison {
   const shown = new Map(listed.map(image => [image.id, image]))
   const ours = new Set(records.images.map(({ remote_id }) => remote_id))
@@ -174,9 +172,7 @@ export function recordsOf(
   return {
     /** The row of the album; null is the root. */
     album,
-    /** The images that are recorded in the album. */
     images: images.inAlbum(album),
-    /** The recorded image with this id, in whatever album. */
     byId: (remoteId: string) => images.byRemoteId(remoteId),
     /** Whether the audit compares this image: it was recorded before the audit began, and is not to be deleted. */
     isSettled: (image: ImageRow) => isOlder(image) && !audit.isLeaving({ image: image.id }),

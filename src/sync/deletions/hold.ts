@@ -110,7 +110,6 @@ function isNews({ pending, deleted, edited, in_use }: EscrowWeight, policy: Hold
   return gone > 0 && howMany({ pending: gone, deleted: 0, in_use }, policy) !== 'few'
 }
 
-/** Forgets the deletions that happened before the window. */
 export function forgetOldDeletions({ escrow }: Tx, running: number): void {
   escrow.prune(running - WINDOW_MS)
 }

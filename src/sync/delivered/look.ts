@@ -22,7 +22,6 @@ export interface KnownPicture extends Bytes, Pick<ImageRow, 'mime' | 'width' | '
   at: OpenPicture | readonly FileKey[]
 }
 
-/** A picture that is open, as a known one. */
 export function knownOf(
   at: OpenPicture,
   { mime, width, height }: Pick<Picture, 'mime' | 'width' | 'height'>,

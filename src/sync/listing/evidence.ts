@@ -103,7 +103,6 @@ interface OwnFeatures {
   turned?: boolean | undefined
 }
 
-/** What a listing may show of a picture. */
 export interface Features extends OwnFeatures {
   name: string
   /** Bytes. */
@@ -161,7 +160,6 @@ export function featuresOf({ width, height, mime, turned }: Picture): OwnFeature
 const PRINTED = /^\s*(\d+(?:[.,]\d+)?)\s*(bytes?|b|[kmgt]i?b?)\s*$/i
 const POWERS = 'bkmgt'
 
-/** Whether a listed size can be this number of bytes. */
 export function sizeFits(printed: string, bytes: number): boolean {
   const meanings = meaningsOf(printed)
   return meanings === null || meanings.some(([least, most]) => least <= bytes && bytes <= most)

@@ -118,7 +118,6 @@ function end(
     : { ask: resumes + MARGIN_MS, resumes }
 }
 
-/** How many uploads a measurement of the pace needs. */
 const UPLOADS_NEEDED = 20
 
 /** The pace in pictures a second. The earlier pace `before` weighs as much as the new one. Null: too few pictures to tell. */

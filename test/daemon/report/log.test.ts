@@ -24,7 +24,6 @@ const unchanged: SpokenEvent = { event: 'picture_unchanged', mirror: '/p', path:
 
 const KEY = 'a+key/0123456789='
 
-/** The lines that the log writes. */
 function lines(
   settings: Partial<Config['log']>,
   tell: (log: Logger) => void,

@@ -14,7 +14,6 @@ async function mirrored() {
     hostOfOwnAccount(host, workshop.synced, key, systemClock)
   await workshop.pass({ host: withKey('first') })
   expect(workshop.synced.summaries.mirror(1)).toMatchObject({ synced: 2 })
-  /** The deletion of an image by the second key, on a host that lists so. */
   const deletion = async (list: ImageHost['list']) => {
     const host = withKey('second', hostWith(workshop.host, { list }))
     return host.deleteImage(await anyImage(workshop), never)

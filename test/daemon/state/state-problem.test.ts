@@ -11,7 +11,6 @@ it('a state that does not exist yet has no problem', () => {
   expect(stateProblem(join(folder, 'not/yet'))).toBeNull()
 })
 
-/** The error for a state at `path`. */
 const refusalOf = (path: string) => asNobody(() => stateProblem(path)).catch((error: unknown) => error)
 
 function closedFolder(owner: number): string {

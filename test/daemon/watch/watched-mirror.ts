@@ -22,7 +22,6 @@ export interface WatchedMirror {
   clock: VirtualClock
   watcher: MirrorWatcher
   said: string[]
-  /** The last recorded state of the watches. */
   state: () => WatchState
   /** The folders that became stale since the last call. 'everything': the whole mirror did. */
   heard(): string[]

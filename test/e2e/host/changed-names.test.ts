@@ -31,7 +31,6 @@ const CHANGES: Record<string, (name: string) => string> = {
   'in another Unicode form': name => name.normalize('NFKD'),
 }
 
-/** A host that changes names. */
 async function hostThat(change: (name: string) => string): Promise<{ stage: Stage; asked: Asked[] }> {
   const stage = await setStage()
   const asked: Asked[] = []

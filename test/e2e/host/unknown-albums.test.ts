@@ -32,7 +32,6 @@ async function hostWith(paths: string[]): Promise<{ stage: Stage; asked: Asked[]
   return { stage, asked }
 }
 
-/** Another person deletes the album at a path. */
 async function deleteAlbum(stage: Stage, path: string): Promise<void> {
   let id = ''
   for (const part of path.split('/')) {

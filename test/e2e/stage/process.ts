@@ -87,7 +87,6 @@ export interface DaemonProcess extends Process {
   stop(): Promise<number | null>
 }
 
-/** `albumd run` as its own process. */
 export function startDaemon(stage: Stage, args: string[] = [], env: NodeJS.ProcessEnv = {}): DaemonProcess {
   return daemonOf(startAlbumd(stage, ['run', ...args], { env }))
 }

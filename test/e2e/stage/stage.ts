@@ -223,7 +223,6 @@ export function environmentIn(home: string): NodeJS.ProcessEnv {
   return { ...rest, HOME: home, NO_COLOR: '1' }
 }
 
-/** Runs the program to its end. */
 export function runProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Run> {
   return runFile(process.execPath, [PROGRAM, ...args], cwd, env)
 }

@@ -39,7 +39,6 @@ export class Looks {
 
   /** When the folder was last read, or tried to be. */
   readAt = (path: string): number => this.#read.get(path) ?? 0
-  /** When the place was last looked at. */
   statedAt = (path: string): number => this.#stated.get(path) ?? 0
   /** When a look last did not find it, or a folder above it, where one before had found it. */
   missedAt = (path: string): number =>

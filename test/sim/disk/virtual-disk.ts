@@ -29,7 +29,6 @@ export class DiskHistory {
     return ++this.#moment
   }
 
-  /** When a path, or a folder above it, last changed. */
   changedAt(path: string): number {
     let at = 0
     for (const above of upwards(path)) at = Math.max(at, this.#changed.get(above) ?? 0)
@@ -41,12 +40,10 @@ export class DiskHistory {
     return Math.max(this.changedAt(folder), this.#changedIn.get(folder) ?? 0)
   }
 
-  /** Whether a path ever held these bytes. */
   everHeld(path: string, hash: string): boolean {
     return this.#held.get(path)?.has(hash) ?? false
   }
 
-  /** The bytes that it held last. */
   lastHeld(path: string): string | undefined {
     return [...(this.#held.get(path) ?? [])].at(-1)
   }

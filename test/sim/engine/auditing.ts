@@ -92,7 +92,6 @@ export class Auditing {
     this.#world.hear(() => `    an audit: ${inWords(result)}`)
   }
 
-  /** The process has ended. */
   processEnded(): void {
     this.#isUnderWay = false
     this.#world.oracle.repairs.end()

@@ -309,7 +309,6 @@ function resembles(
   return fits && isNamed ? null : `${row.name} is linked to an image of other dimensions`
 }
 
-/** Whether a file that failed is tried again by itself. */
 function triedAgain({ state: { synced } }: World, { folder, name }: FileRow): boolean {
   const { mirror, path } = synced.folders.byId(folder)!
   const place = path === '' ? name : `${path}/${name}`

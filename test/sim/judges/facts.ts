@@ -16,7 +16,6 @@ export function isKnown({ disk, looks }: Facts, path: string): boolean {
   return looks.readAt(split(path).folder) > since && looks.statedAt(path) > since
 }
 
-/** The mirror that an image belongs to. */
 export function mirrorOf({ mirrors }: Facts, { source, album }: TrueImage): MirrorPolicy | undefined {
   if (source !== null) return mirrors.find(({ folder }) => source.startsWith(`${folder}/`))
   const path = pathOfAlbum(album)
@@ -65,7 +64,6 @@ function factsOf(world: World, running: () => number, waited: () => number) {
       const guard = synced.mirrors.of(folder)?.guard
       return guard ? inWords(guard) : null
     },
-    /** Whether a person has paused albumd. */
     isPaused: () => pausing.holdsAt(machine.wall()),
     /** What albumd has recorded of a picture's place; `image`: the remote id that stands for it. */
     recordOf: (path: string) => recordedAt(synced, mirrors, path),
@@ -73,7 +71,6 @@ function factsOf(world: World, running: () => number, waited: () => number) {
     isTakenForAnother: (album: TrueAlbum | null) => world.alike.isTaken(album),
     /** Whether albumd has an image recorded whose bytes were never compared. */
     isLinked: (id: string) => synced.images.byRemoteId(id)?.proof === 'none',
-    /** The name of the picture for which albumd has recorded an image. */
     nameFor: (id: string) => synced.images.byRemoteId(id)?.name,
     /** Whether albumd has begun to delete an image and can't know whether that was done: it is as good as gone. */
     mayBeDeleted(id: string): boolean {

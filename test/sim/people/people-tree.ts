@@ -63,7 +63,6 @@ export class Tree {
       if (split(path).name === RESTORE_FOLDER) this.#world.disk.remove(path)
   }
 
-  /** Whether the root of a path is not away. */
   isOn(path: string): boolean {
     return !this.#away.has(`/${path.split('/')[1]}`)
   }

@@ -87,7 +87,6 @@ function isGraceOver(world: World): boolean {
   return due !== null && due <= (world.state.synced.meta.get('running_ms') ?? 0)
 }
 
-/** Roots and folders in doubt. */
 function doubts(world: World): number {
   const { folders } = world.state.synced
   return rows(world).reduce(

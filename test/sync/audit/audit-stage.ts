@@ -41,7 +41,6 @@ export function audit(
 export const withPictures = () =>
   workshopWith({ 'a/1.png': png(3, 2, 10).bytes, 'b/2.png': png(4, 2, 20).bytes })
 
-/** What the audits have found. */
 export const found = ({ synced }: Workshop) =>
   synced.audit
     .findings()

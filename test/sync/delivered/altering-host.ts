@@ -27,7 +27,6 @@ export type Kind = Exclude<keyof Photo, 'sent'> | null
 /** The sizes that a host lists: of what it was sent, of what it delivers, or none. */
 export type Sizes = 'sent' | 'delivered' | 'none'
 
-/** A host that delivers photos otherwise than they were sent. */
 export function altering(host: ImageHost, kind: Kind, photos: Photos, sizes: Sizes = 'sent'): ImageHost {
   const made = new Map(
     Object.values(photos).map(each => [

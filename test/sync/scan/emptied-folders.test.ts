@@ -21,7 +21,6 @@ async function withMany(pictures: number): Promise<Workshop> {
 }
 
 const guard = ({ synced }: Workshop) => synced.mirrors.byId(1)!.guard
-/** The paths of the folders in doubt. */
 const inDoubt = ({ synced }: Workshop) => synced.folders.unknown(1).map(({ path, code }) => `${path} ${code}`)
 /** No hold speaks before the guard does. */
 const hold = { hold_above: 1, hold_min: 1000 }

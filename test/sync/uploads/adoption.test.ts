@@ -324,7 +324,6 @@ async function idsIn({ host }: Workshop, album: string): Promise<string[]> {
   return page.value.images.map(({ id }) => id)
 }
 
-/** A database as it was saved. */
 function reopened(saved: Buffer): Database.Database {
   const db = new Database(saved)
   db.pragma('foreign_keys = ON')

@@ -53,7 +53,6 @@ it('a mismatch is remembered for pictures that EXIF turns, and for no others', (
   expect([TURNED, PNG, TIFF].flatMap(picture => declare(picture))).toEqual(['skip', '40×30', 'nothing'])
 })
 
-/** The nth JPEG that EXIF turns on its side. */
 const turnedJpeg = (n: number) => jpeg(exif(6), frame(0xc0, 1000 + n, 30), scan('pixels'))
 
 const APPLIES_EXIF = { readings: { dimensions: 'turned' } } as const
