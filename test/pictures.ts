@@ -1,4 +1,5 @@
-import { crc32, deflateSync } from 'node:zlib'
+import { deflateSync } from 'node:zlib'
+import { pngChunk } from './protocol/bytes.ts'
 
 /** A picture as step 1 declares it and step 2 sends it. */
 export interface TestPicture {
@@ -21,10 +22,10 @@ export function png(width = 3, height = 2, shade = 128): TestPicture {
   const pixels = Buffer.concat(Array.from({ length: height }, () => line))
   const bytes = Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', header),
+    pngChunk('IHDR', header),
     // Stored, not compressed, so that length does not follow the shade.
-    chunk('IDAT', deflateSync(pixels, { level: 0 })),
-    chunk('IEND', Buffer.alloc(0)),
+    pngChunk('IDAT', deflateSync(pixels, { level: 0 })),
+    pngChunk('IEND'),
   ])
   return { name: 'picture.png', mime: 'image/png', width, height, bytes }
 }
@@ -35,15 +36,6 @@ let made = 0
 export function some(): Buffer {
   const n = made++
   return png(3 + (n % 7), 2 + Math.floor(n / 7 / 251), n % 251).bytes
-}
-
-export function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(data.byteLength)
-  const check = Buffer.alloc(4)
-  check.writeUInt32BE(crc32(body))
-  return Buffer.concat([length, body, check])
 }
 
 export function svg(text: string): TestPicture {

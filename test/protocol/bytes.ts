@@ -1,9 +1,13 @@
+import { crc32 } from 'node:zlib'
+
+export type Bytes = (string | number | Uint8Array)[]
+
 /** Bytes from what is easiest to write: text is Latin-1, a number is one byte. */
-export function bytes(...parts: (string | number | Uint8Array)[]): Buffer {
+export function bytes(...parts: Bytes): Buffer {
   return Buffer.concat(parts.map(onePart))
 }
 
-function onePart(part: string | number | Uint8Array): Uint8Array {
+function onePart(part: Bytes[number]): Uint8Array {
   if (typeof part === 'string') return Buffer.from(part, 'latin1')
   return typeof part === 'number' ? Uint8Array.of(part) : part
 }
@@ -25,6 +29,22 @@ export function le32(value: number): Buffer {
 
 export function be32(value: number): Buffer {
   return le32(value).reverse()
+}
+
+/** A chunk of a PNG. */
+export function pngChunk(type: string, ...data: Bytes): Buffer {
+  const body = bytes(type, ...data)
+  return bytes(be32(body.length - 4), body, be32(crc32(body)))
+}
+
+export function webpChunk(name: string, ...data: Bytes): Buffer {
+  const body = bytes(...data)
+  return bytes(name, le32(body.length), body, Buffer.alloc(body.length % 2))
+}
+
+export function webpOf(...chunks: Bytes): Buffer {
+  const body = bytes('WEBP', ...chunks)
+  return bytes('RIFF', le32(body.length), body)
 }
 
 /** An APPn segment of a JPEG with a payload of zeros. */

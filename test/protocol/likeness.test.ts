@@ -5,7 +5,7 @@ import type { Format } from '../../src/protocol/formats.ts'
 import { jpegCoefficients } from '../../src/protocol/likeness/jpeg-coefficients.ts'
 import { likeness, pictureReader } from '../../src/protocol/likeness/likeness.ts'
 import { pngPixels } from '../../src/protocol/likeness/png-pixels.ts'
-import { appSegment, be32, bytes, exif } from './bytes.ts'
+import { appSegment, be32, bytes, exif, pngChunk } from './bytes.ts'
 import { chanceOf, drawn, RECODED, scanOf, segment, TABLES } from './jpeg/jpegs.ts'
 
 async function compared(own: Uint8Array, delivered: Uint8Array, format: Format = 'jpeg') {
@@ -57,21 +57,17 @@ describe('a JPEG and what a host delivers in its place', () => {
 })
 
 describe('a PNG and what a host delivers in its place', () => {
-  const chunk = (type: string, ...data: Parameters<typeof bytes>) => {
-    const body = bytes(type, ...data)
-    return bytes(be32(body.length - 4), body, be32(crc32(body)))
-  }
   const png = (depth: number, colour: number, rows: Buffer, level: number, ...before: Uint8Array[]) =>
     bytes(
       '\x89PNG\r\n\x1a\n',
-      chunk('IHDR', be32(3), be32(2), depth, colour, 0, 0, 0),
+      pngChunk('IHDR', be32(3), be32(2), depth, colour, 0, 0, 0),
       ...before,
-      chunk('IDAT', deflateSync(rows, { level })),
-      chunk('IEND'),
+      pngChunk('IDAT', deflateSync(rows, { level })),
+      pngChunk('IEND'),
     )
   const grey = (filter: number, ...rows: number[][]) =>
     Buffer.concat(rows.map(row => Buffer.from([filter, ...row])))
-  const own = png(8, 0, grey(0, [1, 2, 3], [4, 6, 9]), 0, chunk('tEXt', 'Title\0x'))
+  const own = png(8, 0, grey(0, [1, 2, 3], [4, 6, 9]), 0, pngChunk('tEXt', 'Title\0x'))
 
   test('are the same with other filters, as true colour, with a palette, and with 16 bits', async () => {
     const same = [
@@ -85,7 +81,7 @@ describe('a PNG and what a host delivers in its place', () => {
         3,
         grey(0, [0, 1, 2], [3, 4, 5]),
         9,
-        chunk('PLTE', ...[1, 2, 3, 4, 6, 9].flatMap(v => [v, v, v])),
+        pngChunk('PLTE', ...[1, 2, 3, 4, 6, 9].flatMap(v => [v, v, v])),
       ),
     ]
     for (const each of same) expect(await compared(own, each, 'png')).toBe('pixels')
@@ -94,7 +90,7 @@ describe('a PNG and what a host delivers in its place', () => {
 
   test('are others with another pixel, or one that is clear', async () => {
     expect(await compared(own, png(8, 0, grey(0, [1, 2, 3], [4, 6, 8]), 9), 'png')).toBe('other')
-    const clear = png(8, 0, grey(0, [1, 2, 3], [4, 6, 9]), 9, chunk('tRNS', 0, 9))
+    const clear = png(8, 0, grey(0, [1, 2, 3], [4, 6, 9]), 9, pngChunk('tRNS', 0, 9))
     expect(await compared(own, clear, 'png')).toBe('other')
   })
 

@@ -3,7 +3,7 @@ import { walkBmp } from '../../src/protocol/picture/bmp.ts'
 import { walkIco } from '../../src/protocol/picture/ico.ts'
 import { walkWebp } from '../../src/protocol/picture/webp.ts'
 import { png } from '../pictures.ts'
-import { bytes, le16, le32 } from './bytes.ts'
+import { bytes, le16, le32, webpChunk, webpOf } from './bytes.ts'
 import { partsOf, verdictOf } from './verdicts.ts'
 
 const CLOSED = { kind: 'closed', early: true }
@@ -14,16 +14,10 @@ const noise = Buffer.from(Array.from({ length: 30_000 }, (_, at) => 1 + ((at * 7
 const HOLE = [8192, 12_288] as const
 
 describe('a WebP', () => {
-  const chunk = (name: string, data: Uint8Array) =>
-    bytes(name, le32(data.length), data, Buffer.alloc(data.length % 2))
-  const webp = (...chunks: Uint8Array[]) => {
-    const body = bytes('WEBP', ...chunks)
-    return bytes('RIFF', le32(body.length), body)
-  }
-  const pixels = chunk('VP8L', bytes(0x2f, noise.subarray(0, 9005)))
+  const pixels = webpChunk('VP8L', bytes(0x2f, noise.subarray(0, 9005)))
 
   test('is as long as its header says', async () => {
-    const whole = webp(pixels, chunk('EXIF', Buffer.alloc(20, 1)))
+    const whole = webpOf(pixels, webpChunk('EXIF', Buffer.alloc(20, 1)))
     expect(await verdictOf(walkWebp, whole)).toEqual(CLOSED)
     expect(await verdictOf(walkWebp, whole, 'more')).toEqual(LATE)
     expect(await verdictOf(walkWebp, whole.subarray(0, -1))).toMatchObject(missing('cut'))
@@ -33,23 +27,23 @@ describe('a WebP', () => {
   })
 
   test('may lack the padding of its last chunk', async () => {
-    const whole = webp(chunk('VP8 ', noise.subarray(0, 51)))
+    const whole = webpOf(webpChunk('VP8 ', noise.subarray(0, 51)))
     const unpadded = Buffer.from(whole.subarray(0, -1))
     unpadded.writeUInt32LE(whole.length - 9, 4)
     expect(await verdictOf(walkWebp, unpadded)).toEqual(CLOSED)
   })
 
   test('is missing while its header has no length, or one that its chunks do not fill', async () => {
-    const whole = webp(pixels)
+    const whole = webpOf(pixels)
     whole.writeUInt32LE(4, 4)
     expect(await verdictOf(walkWebp, whole)).toMatchObject(missing('unwritten'))
     whole.writeUInt32LE(5000, 4)
     expect(await verdictOf(walkWebp, whole)).toMatchObject({ ...missing('cut'), part: 'chunk VP8L' })
-    expect(await verdictOf(walkWebp, webp(chunk('EXIF', noise)))).toMatchObject(missing('no_pixels'))
+    expect(await verdictOf(walkWebp, webpOf(webpChunk('EXIF', noise)))).toMatchObject(missing('no_pixels'))
   })
 
   test('is missing where its room is there and its pixels are not', async () => {
-    const whole = webp(pixels)
+    const whole = webpOf(pixels)
     expect(await verdictOf(walkWebp, Buffer.from(whole).fill(0, 4000))).toMatchObject(missing('unwritten'))
     expect(await verdictOf(walkWebp, Buffer.from(whole).fill(0, 4096, 8192))).toEqual({
       ...missing('unwritten'),
@@ -61,25 +55,25 @@ describe('a WebP', () => {
     expect(await verdictOf(walkWebp, Buffer.from(whole).fill(0, 1000, 5095))).toEqual(CLOSED)
     // So few may be chance: then it is not finished early.
     expect(await verdictOf(walkWebp, Buffer.from(whole).fill(0, whole.length - 100))).toEqual(LATE)
-    expect(await verdictOf(walkWebp, webp(pixels, chunk('EXIF', Buffer.alloc(5000))))).toMatchObject(
+    expect(await verdictOf(walkWebp, webpOf(pixels, webpChunk('EXIF', Buffer.alloc(5000))))).toMatchObject(
       odd('zeros'),
     )
-    const room = webp(chunk('VP8X', Buffer.alloc(10, 1)), pixels, pixels)
+    const room = webpOf(webpChunk('VP8X', Buffer.alloc(10, 1)), pixels, pixels)
     expect(await verdictOf(walkWebp, room.fill(0, 30))).toMatchObject(missing('unwritten'))
   })
 
   test('may be transparent in long stretches, where its transparency is not compressed', async () => {
     const alpha = (packed: number) =>
-      webp(chunk('ALPH', bytes(packed, Buffer.alloc(20_000))), chunk('VP8 ', noise))
+      webpOf(webpChunk('ALPH', bytes(packed, Buffer.alloc(20_000))), webpChunk('VP8 ', noise))
     expect(await verdictOf(walkWebp, alpha(0))).toMatchObject(odd('zeros'))
     expect(await verdictOf(walkWebp, alpha(1))).toMatchObject(missing('unwritten'))
   })
 
   test('that is animated is walked through frame by frame', async () => {
-    const frame = (data: Buffer) => chunk('ANMF', bytes(Buffer.alloc(16, 1), data))
-    const animated = webp(
-      chunk('VP8X', Buffer.alloc(10, 2)),
-      chunk('ANIM', Buffer.alloc(6, 1)),
+    const frame = (data: Buffer) => webpChunk('ANMF', bytes(Buffer.alloc(16, 1), data))
+    const animated = webpOf(
+      webpChunk('VP8X', Buffer.alloc(10, 2)),
+      webpChunk('ANIM', Buffer.alloc(6, 1)),
       frame(pixels),
     )
     expect(await verdictOf(walkWebp, animated)).toEqual(CLOSED)

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { chunk, png } from '../../pictures.ts'
+import { png } from '../../pictures.ts'
+import { pngChunk } from '../../protocol/bytes.ts'
 import { photo } from '../../sync/delivered/altering-host.ts'
 import { startAlteringProxy } from '../stage/altering-proxy.ts'
 import { daemonHere, startAlbumd } from '../stage/process.ts'
@@ -113,7 +114,11 @@ function repacked(picture: Buffer): Buffer {
   const at = picture.indexOf('IDAT')
   const pixels = inflateSync(picture.subarray(at + 4, at + 4 + picture.readUInt32BE(at - 4)))
   const end = picture.subarray(picture.indexOf('IEND') - 4)
-  return Buffer.concat([picture.subarray(0, at - 4), chunk('IDAT', deflateSync(pixels, { level: 9 })), end])
+  return Buffer.concat([
+    picture.subarray(0, at - 4),
+    pngChunk('IDAT', deflateSync(pixels, { level: 9 })),
+    end,
+  ])
 }
 
 it('what was restored moves, and is copied, as what was sent', async () => {

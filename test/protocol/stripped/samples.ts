@@ -1,5 +1,5 @@
-import { crc32, deflateSync } from 'node:zlib'
-import { be16, be32, bytes, le16, le32 } from '../bytes.ts'
+import { deflateSync } from 'node:zlib'
+import { type Bytes, be16, be32, bytes, le16, le32, pngChunk, webpChunk, webpOf } from '../bytes.ts'
 import { drawn, mpfSegment, segment } from '../jpeg/jpegs.ts'
 
 /** What must not be in anything that is made. */
@@ -14,8 +14,6 @@ export const PLACES = [
 ]
 /** What `location` leaves. */
 export const TAKEN = ['TheMaker', 'TheModel', '2026:05:03 09:41:12', 'TheArtist', 'TheRights', 'TheLens']
-
-type Bytes = Parameters<typeof bytes>
 
 /** How numbers are written. */
 export interface Order {
@@ -128,11 +126,6 @@ export function fullJpeg(exif = camera()): Buffer {
   return bytes(drawn({ before: bytes(before, mpfSegment(at, second.length)) }), second, 'ftypmp42 PLACE-FILM')
 }
 
-export function pngChunk(type: string, ...data: Bytes): Buffer {
-  const body = bytes(type, ...data)
-  return bytes(be32(body.length - 4), body, be32(crc32(body)))
-}
-
 const ROWS = Buffer.from(Array.from({ length: 30 * 41 }, (_, at) => (at % 41 === 0 ? 0 : (at * at) % 251)))
 const STREAM = deflateSync(ROWS)
 
@@ -179,16 +172,6 @@ export function fullGif(): Buffer {
     ...[image, 0x3b],
     'PLACE-FILM',
   )
-}
-
-export function webpChunk(name: string, ...data: Bytes): Buffer {
-  const body = bytes(...data)
-  return bytes(name, le32(body.length), body, Buffer.alloc(body.length % 2))
-}
-
-export function webpOf(...chunks: Bytes): Buffer {
-  const body = bytes('WEBP', ...chunks)
-  return bytes('RIFF', le32(body.length), body)
 }
 
 const pixels = (length: number) => Buffer.from(Array.from({ length }, (_, at) => 1 + ((at * 7) % 250)))

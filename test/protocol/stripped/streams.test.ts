@@ -3,23 +3,10 @@ import { walkGif } from '../../../src/protocol/picture/gif.ts'
 import { walkJpeg } from '../../../src/protocol/picture/jpeg/jpeg.ts'
 import { walkPng } from '../../../src/protocol/picture/png.ts'
 import { walkWebp } from '../../../src/protocol/picture/webp.ts'
-import { be16, bytes, le32 } from '../bytes.ts'
+import { be16, bytes, le32, pngChunk, webpChunk, webpOf } from '../bytes.ts'
 import { drawn, scanOf, segment } from '../jpeg/jpegs.ts'
 import { partsOf } from '../verdicts.ts'
-import {
-  BIG,
-  camera,
-  fullGif,
-  fullJpeg,
-  fullPng,
-  fullWebp,
-  ICC,
-  LITTLE,
-  pngChunk,
-  tiffOf,
-  webpChunk,
-  webpOf,
-} from './samples.ts'
+import { BIG, camera, fullGif, fullJpeg, fullPng, fullWebp, ICC, LITTLE, tiffOf } from './samples.ts'
 import { obstacle, strippedBytes } from './stripping.ts'
 
 const names = async (...of: Parameters<typeof partsOf>) => (await partsOf(...of)).map(({ name }) => name)
