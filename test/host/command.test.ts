@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { startHost } from '../../src/host/embedded-host.ts'
 import { refusalOf } from '../cli/refusal.ts'
 import { runProgram } from '../e2e/stage/stage.ts'
+import { serveRaw } from '../remote/serve.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 /** One line and exit code 2; `named` is what the line speaks of. */
@@ -71,12 +70,9 @@ test.runIf(process.platform === 'linux')(
 
 test('the data folder is made with the folders above it', async () => {
   const data = join(tempFolder(), 'a', 'b', 'c')
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
-  const args = ['host', '--listen', `127.0.0.1:${port}`, '--no-tls', '--data', data, '--api-key', 'k']
+  const taken = new URL(await serveRaw(() => {})).host
+  const args = ['host', '--listen', taken, '--no-tls', '--data', data, '--api-key', 'k']
   const { err } = await runProgram(args, tmpdir())
-  taken.close()
   expect(err).toContain('is taken by another program')
   expect(readdirSync(data)).toContain('host.db')
 })

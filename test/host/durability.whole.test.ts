@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
@@ -12,6 +11,7 @@ import { startHost } from '../../src/host/embedded-host.ts'
 import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
 import { PROGRAM } from '../e2e/stage/stage.ts'
 import { png } from '../pictures.ts'
+import { serveRaw } from '../remote/serve.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { KEY } from './choices.ts'
 import { FORM, filePart, form } from './form.ts'
@@ -152,12 +152,9 @@ test('a killed host does not lock its data', async () => {
 })
 
 test("a taken port is Node's EADDRINUSE, and leaves the data free", async () => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  onTestFinished(() => void taken.close())
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
+  const { port } = new URL(await serveRaw(() => {}))
   const data = tempFolder()
-  await expect(testHost({ data, listen: { host: '127.0.0.1', port } })).rejects.toMatchObject({
+  await expect(testHost({ data, listen: { host: '127.0.0.1', port: Number(port) } })).rejects.toMatchObject({
     code: 'EADDRINUSE',
   })
   await testHost({ data })
