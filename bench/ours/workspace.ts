@@ -60,7 +60,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
       host,
       mirrors: [{ folder, album: 'Bench' }],
       // What a daemon leaves in grace, the next command would find.
-      deletions: { hold_min: 10_000_000, grace: '1s' },
+      deletions: { hold_min: 10_000_000, grace: '1s', grace_many: '1s' },
       uploads,
       // The audit that was missed while nothing ran would be made up for.
       watch: { audit: 'off', ...watch },
