@@ -32,7 +32,7 @@ export const FILE_TRANSITIONS = {
     uncertain: ['uncertain'],
     failed: ['failed'],
   },
-  'never arrived': { pending: ['uncertain'] },
+  'never arrived': { pending: ['uncertain', 'synced'] },
   proved: { synced: ['linked'] },
   'image gone': {
     none: ['gone', 'kept'],

@@ -184,7 +184,7 @@ export function refusedByAll(tx: Tx, files: readonly FileKey[]): void {
 /** A person asked to send the files again, although their uploads may have arrived. */
 export function resent(tx: Tx, files: readonly FileRow[], now: Millis): void {
   for (const file of files) {
-    for (const intent of tx.journal.openOnFile(file)) closeInDoubt(tx, intent)
+    for (const intent of tx.journal.openOnFile(file)) closeInDoubt(tx, intent, now)
     writeFile(tx, 'resent', file.state, { ...file, state: 'pending', since: file.since ?? now, hash: null })
     tx.failures.clear(file.folder, file.name)
     tx.resend.put(file)
@@ -243,10 +243,17 @@ export function found(
   tx.folders.removeIfEmpty(folder)
 }
 
-/** An upload never arrived, so the file is sent again. When a proxy had refused it (`refusal`), the file fails instead. */
-export function neverArrived(tx: Tx, intent: OpenUpload, now: number, refusal: Failed | null): void {
+/** An upload never arrived, so the file is sent again. When a proxy had refused it (`refusal`), the file fails instead.
+ * `isApart`: the host has not put the upload into the image of another version. */
+export function neverArrived(
+  tx: Tx,
+  intent: OpenUpload,
+  now: number,
+  { refusal, isApart }: { refusal: Failed | null; isApart: boolean },
+): void {
   const { folder, name } = intent
-  closeInDoubt(tx, intent)
+  if (isApart) tx.journal.close(intent.id)
+  else closeInDoubt(tx, intent, now)
   tx.history.ofFile(intent, { at: now, event: 'never_arrived' })
   const file = tx.files.at(intent)
   if (file?.state === 'uncertain' && isVersion(file, intent)) {
@@ -265,12 +272,16 @@ export function neverArrived(tx: Tx, intent: OpenUpload, now: number, refusal: F
   tx.folders.removeIfEmpty(folder)
 }
 
-/** No image was found that is the upload's. But a host may have put it into the image of the version before. */
-function closeInDoubt(tx: Tx, intent: OpenUpload): void {
+/** No image was found that is the upload's. But a host may have put it into the image of another version, be that an older or
+ * a newer one. So the file is not synced until its image is proved. */
+function closeInDoubt(tx: Tx, intent: OpenUpload, now: number): void {
   tx.journal.close(intent.id)
-  const image = tx.images.byId(tx.files.at(intent)?.image ?? 0)
-  if (image && !image.hash.equals(intent.hash) && tx.meta.get('versions_apart') === null)
-    perhapsReplaced(tx, image)
+  const file = tx.files.at(intent)
+  const image = tx.images.byId(file?.image ?? 0)
+  if (!file || !image || image.hash.equals(intent.hash) || tx.meta.get('versions_apart') !== null) return
+  perhapsReplaced(tx, image)
+  if (file.state === 'synced')
+    writeFile(tx, 'never arrived', file.state, { ...file, state: 'pending', since: now })
 }
 
 function usesImage(

@@ -53,6 +53,9 @@ interface WalkBefore {
   missed: Set<number>
 }
 
+/** A version of a picture. */
+type Version = Pick<ImageRow, 'size' | 'mime'>
+
 /** How long after it was sent an upload that no walk shows has surely not arrived, whatever the host counts. */
 const COUNTED_MS = DAY_MS
 
@@ -157,7 +160,10 @@ async function act(
   if (delivered) return
   const emitted = foundOut(synced, intent, false)
   const now = recovery.clock.wall()
-  await synced.commit(tx => neverArrived(tx, intent, now, failureByProxy(synced, intent, now)))
+  const refusal = failureByProxy(synced, intent, now)
+  const image = synced.images.byId(synced.files.at(intent)?.image ?? 0)
+  const isApart = !!image && isListedAs(synced, image, looked.images, [image, intent])
+  await synced.commit(tx => neverArrived(tx, intent, now, { refusal, isApart }))
   // The next upload walks the album again, which shows the image if it has arrived after all.
   recovery.contents.forget(intent.album)
   recovery.emit(emitted)
@@ -245,15 +251,27 @@ export async function foundInItsOwn(
   if (!image?.cdn_url || image.name !== intent.name || image.album !== intent.album) return false
   if (image.hash.equals(intent.hash) || synced.files.onImage(image.id).length > 1 || !isIt(image))
     return false
-  // A host that alters pictures may list the sizes of what it has made of them.
-  const size = !isAltered(synced, intent.mime) && listed.find(({ id }) => id === image.remote_id)?.size
-  const isListed = size && sizeProves(size, intent.size) && !sizeFits(size, image.size)
+  const isListed = isListedAs(synced, image, listed, [intent, image])
   // Only equal bytes count, because an edit of metadata does not change the image data.
   const given = isListed ? null : await host.fetchDelivered(image.cdn_url, intent.size, signal)
   if (given && !(given.ok && given.status === 200 && given.sha256.equals(intent.hash))) return false
   const { remote_id, cdn_url, album } = image
   await record(recovery, intent, { remote_id, cdn_url, album, proof: 'uploaded' })
   return true
+}
+
+/** Whether an image is listed with the size of one version, and not of the other. */
+function isListedAs(
+  synced: Synced,
+  { remote_id }: ImageRow,
+  listed: readonly Placed[],
+  versions: readonly [Version, Version],
+): boolean {
+  const [one, other] = versions
+  const size = listed.find(({ id }) => id === remote_id)?.size
+  // A host that alters pictures may list the sizes of what it has made of them.
+  if (size === undefined || versions.some(({ mime }) => isAltered(synced, mime))) return false
+  return sizeProves(size, one.size) && !sizeFits(size, other.size)
 }
 
 export async function record(

@@ -162,8 +162,8 @@ export class Uploader {
   #isDoubted({ remote_id, hash }: ImageRow, { file }: UploadJob): boolean {
     const { journal, meta, refuted } = this.#run.synced
     const isOther = (intent: OpenUpload) => !intent.hash.equals(hash)
-    const isOpen = meta.get('versions_apart') === null && journal.openOnFile(file).some(isOther)
-    return isOpen || refuted.has(remote_id, hash)
+    const isDoubt = journal.openOnFile(file).some(isOther) || refuted.has(remote_id, hash)
+    return isDoubt && meta.get('versions_apart') === null
   }
 
   #wasSent({ file }: UploadJob, hash: Buffer): boolean {
