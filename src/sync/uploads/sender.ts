@@ -235,7 +235,8 @@ function withoutOther(
   return file.image === known.id ? { ...file, image: null } : file
 }
 
-/** Whether the host has put the picture into the image that its file uses: the same id delivers the new bytes. */
+/** Whether the host has put the picture into the image that its file uses, or into one of its name that no file uses: the same id
+ * delivers the new bytes. */
 async function replacesItsOwn(
   run: UploadRun,
   { job, open, picture, album }: Parcel,
@@ -243,15 +244,18 @@ async function replacesItsOwn(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { synced } = run
-  const known = job.file.image === null ? undefined : synced.images.byRemoteId(imageId)
-  if (!known || known.hash.equals(open.hash) || known.id !== job.file.image) return false
-  if (synced.files.onImage(known.id).length > 1) return false
+  const known = synced.images.byRemoteId(imageId)
+  if (!known || known.hash.equals(open.hash)) return false
+  const isUsed = known.id === job.file.image
+  const isHere = known.album === (album?.id ?? null)
+  if (!isUsed && !(isHere && known.name === job.file.name)) return false
+  if (synced.files.onImage(known.id).length > (isUsed ? 1 : 0)) return false
   const image = { ...known, cdn_url: cdnUrl ?? known.cdn_url }
   const compared = await compareDelivered(run, image, knownOf(open, picture), signal)
   if (compared.verdict !== 'unknown') return compared.verdict === 'equal'
   // A host that has delivered no picture of this type can't show it, nor one that encodes anew. Then the answer alone counts.
   const isSilent = deliveryOf(synced, picture.mime) === undefined
-  if (known.album !== (album?.id ?? null) || !(isSilent || mayBeAltered(compared.why))) return false
+  if (!isHere || !(isSilent || mayBeAltered(compared.why))) return false
   // When the host still delivers the old version, the image was not replaced.
   return image.cdn_url === null || !(await delivers(run, image.cdn_url, pictureOf(synced, known), signal))
 }

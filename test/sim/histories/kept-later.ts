@@ -217,4 +217,11 @@ export const KEPT_LATER: readonly History[] = [
   { ...THREE, seed: 1_000_000_743,
     variations: { ...PLAIN, alters: 'shrink', listsAltered: true, readings: { cdnUrl: 'neither' } },
     files: [[32, 3]], actions: [at(1, 'fault', FAULT.sendGarbled), at(1, 'add', 0, 6)] },
+  // A host keeps ids and takes metadata away. The first version of a picture arrives after the second one, and in its place.
+  { ...THREE, seed: 1_000_000_744, variations: { ...PLAIN, alters: 'strip', keepsIds: true }, files: [[0, 1]],
+    actions: [at(0, 'fault', FAULT.sendLate), at(1, 'change', 0, 2)] },
+  // Another such host encodes anew. A person keeps the image of a picture that is gone, and another picture gets its name.
+  { ...THREE, seed: 1_000_000_745, variations: { ...PLAIN, alters: 'encode', keepsIds: true },
+    hold: { hold_above: 0, hold_min: 0 },
+    actions: [at(1, 'remove', 0), at(2, 'discard'), at(2, 'add', 0, 4)] },
 ]

@@ -130,4 +130,9 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   2001301842:
     'an older copy counted as a folder made anew, for all that it showed had been deleted there before',
   2001800086: 'the same as in 2001301842, for all that it showed could never be sent',
+  2004000276:
+    'an older version arrived late, in the place of a newer one, which counted as there: the host takes metadata away',
+  1500601775: 'the same as in 2004000276, where the host encodes pictures anew',
+  2006000281:
+    'a picture was sent again and again whose image the host put into the one that a person had kept of its name',
 }

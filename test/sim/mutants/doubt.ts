@@ -112,6 +112,12 @@ export const DOUBT: readonly Row[] = [
   [1_000_000_442, 'an image is never replaced', 'where a new version keeps the id of the old one, it is sent again and again',
     { 'sync/uploads/sender.ts': { replacesItsOwn: never },
       'sync/uploads/album-recovery.ts': { foundInItsOwn: never } , 'sync/uploads/recovery.ts': { foundInItsOwn: never } }],
+  [1_000_000_744, 'what never arrived has replaced nothing', 'an older version that came late is taken for the newer one',
+    { 'records/pictures.ts': { closeInDoubt: () => (tx, { id }) => tx.journal.close(id) } }],
+  [1_000_000_745, 'only an image that a file uses is replaced', 'a picture is sent again and again that got the id of a kept one',
+    { 'sync/uploads/sender.ts': {
+      replacesItsOwn: original => (run, parcel, ...rest) => parcel.job.file.image !== null && original(run, parcel, ...rest),
+    } }],
   [1_000_000_491, 'an image is what is recorded of it, whatever is in doubt',
     'a picture that is as before again counts as there, and the host keeps the other version',
     { 'sync/uploads/upload.ts': { 'Uploader.#isDoubted': never } }],
