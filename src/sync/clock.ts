@@ -1,5 +1,5 @@
 import { isCoarse, STAMP_GRAIN } from '../local/disk.ts'
-import type { Clock, Millis } from '../protocol/clock.ts'
+import { type Clock, HOUR_MS, type Millis } from '../protocol/clock.ts'
 import type { Moment } from '../records/escrow.ts'
 import { gapBegan } from '../records/versions.ts'
 import type { MetaReads, Tx } from '../synced/synced.ts'
@@ -102,6 +102,27 @@ export function lostAt({ meta }: MetaReads): number | null {
   return meta.get('lost_at')
 }
 
+/** How seldom it is recorded that credentials are asked for. */
+const ASKED_MS = 60_000
+/** Longer than such a request may wait before it leaves, and a credential's life. */
+const PROMISED_MS = HOUR_MS
+
+/** Called before a credential is asked for. The answer may be lost, or the process may end before the upload is recorded. */
+export function noteAsked({ synced, clock }: Asking): void {
+  const now = Math.round(clock.monotonic())
+  const at = synced.meta.get('asked_at')
+  if (at === null || now - at > ASKED_MS) synced.commitNow(tx => tx.meta.set('asked_at', now))
+}
+
+/** Whether the host may list an image of whose upload no record tells. Some hosts list it from step 1 on, with the size that was
+ * declared. */
+export function mayBePromised({ synced, clock }: Asking): boolean {
+  const at = synced.meta.get('asked_at')
+  return lostAt(synced) !== null || (at !== null && clock.monotonic() - at <= PROMISED_MS)
+}
+
+type Asking = Pick<EngineContext, 'synced' | 'clock'>
+
 /** When uploads go on after a state loss. Null: they do not wait for it. */
 export function lossEndsAt(
   synced: MetaReads,
@@ -134,7 +155,8 @@ export function noteBoot(tx: Tx, bootId: string, monotonic: number): void {
     for (const table of [journal, albums, unusedAlbums]) table.restartClocks(Math.round(monotonic))
     meta.clear('wall_clock')
     meta.clear('booted_at')
-    if (lostAt(tx) !== null) noteLost(tx, monotonic)
+    for (const key of ['lost_at', 'asked_at'] as const)
+      if (meta.get(key) !== null) meta.set(key, Math.round(monotonic))
   }
   meta.set('boot', `${bootId} ${monotonic}`)
 }

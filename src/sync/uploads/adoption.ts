@@ -7,7 +7,7 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { flatness } from '../album.ts'
-import { lostAt, mayArriveFor, momentOf } from '../clock.ts'
+import { mayArriveFor, mayBePromised, momentOf } from '../clock.ts'
 import type { DeliveryPort, EngineContext, RecordPort } from '../context.ts'
 import {
   type Comparison,
@@ -170,13 +170,10 @@ async function linkOnly(
 }
 
 /** For how many milliseconds more the image may be listed without its bytes: a host may list an image from step 1 on, until the
- * credential has ended. The listed size shows that the bytes are there, except when the state was lost. */
-function promisedFor(
-  { synced, clock, credentialLifetimeMs }: EngineContext,
-  { size, time }: UnrecordedImage,
-  { look }: OpenPicture,
-): number {
-  if (sizeProves(size, look.size) && lostAt(synced) === null) return 0
+ * credential has ended. The listed size shows that the bytes are there, unless albumd may have declared it. */
+function promisedFor(context: EngineContext, { size, time }: UnrecordedImage, { look }: OpenPicture): number {
+  const { clock, credentialLifetimeMs } = context
+  if (sizeProves(size, look.size) && !mayBePromised(context)) return 0
   const mostMs = mayArriveFor(credentialLifetimeMs)
   const ageMs = clock.wall() - Date.parse(time ?? '')
   // A time that is further from now is that of a clock that was set; NaN, where none is listed.

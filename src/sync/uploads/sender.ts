@@ -13,7 +13,7 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
-import { momentOf } from '../clock.ts'
+import { momentOf, noteAsked } from '../clock.ts'
 import {
   compareDelivered,
   dataToRecord,
@@ -97,11 +97,13 @@ function isAsRead({ disk }: UploadRun, { job: { root, path, isAsScanned }, open 
 }
 
 async function requestCredential(
-  { albums, host, uploadForm }: UploadRun,
+  run: UploadRun,
   parcel: Parcel,
   declaration: Declaration,
   signal: AbortSignal,
 ): Promise<Outcome<Credential & { album: Album }>> {
+  const { albums, host, uploadForm } = run
+  noteAsked(run)
   // §4.3 names no album, so uploads of that form land in the account's default album.
   const named = (album: Album) => (uploadForm === 'presign' ? null : album)
   const ask = (album: Album) =>

@@ -110,6 +110,8 @@ const FACTS = {
   booted_at: number,
   /** The monotonic time at which the state loss was found. Uploads that were sent earlier may still arrive (clock.ts). */
   lost_at: number,
+  /** A monotonic time, at most a minute before a credential was last asked for (clock.ts). */
+  asked_at: number,
   /** What was known of the wall clock when the last pass ended (clock.ts). */
   wall_clock: json<{ offset: number; setAt: number; isFirst?: true }>(),
   /** When old rows of the history were last dropped (pass.ts). */

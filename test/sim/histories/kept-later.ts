@@ -224,4 +224,7 @@ export const KEPT_LATER: readonly History[] = [
   { ...THREE, seed: 1_000_000_745, variations: { ...PLAIN, alters: 'encode', keepsIds: true },
     hold: { hold_above: 0, hold_min: 0 },
     actions: [at(1, 'remove', 0), at(2, 'discard'), at(2, 'add', 0, 4)] },
+  // A host lists an image from step 1 on, with its declared size. The process is killed before it has recorded the credential.
+  { ...THREE, seed: 1_000_000_746, variations: { ...PLAIN, promises: 'declared' }, files: [[0, 1]],
+    actions: [atStep(0, 37, 'kill')] },
 ]

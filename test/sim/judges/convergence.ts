@@ -296,7 +296,9 @@ function resembles(
 ): string | null {
   const remote = truth.images.get(synced.images.byId(row.image!)!.remote_id)
   const picture = readTiny(bytes)
-  if (!remote || !picture || picture.width === null || picture.height === null) return null
+  // Listed from step 1 on: its bytes never came.
+  if (!remote) return `${row.name} is linked to an image that is only promised`
+  if (!picture || picture.width === null || picture.height === null) return null
   const listsDimensions = !history.variations.oddSvg || remote.bytes.toString('latin1', 0, 3) !== 'svg'
   // The host may turn a picture as EXIF says.
   const [one, other] = [remote.width ?? 1, remote.height ?? 1]

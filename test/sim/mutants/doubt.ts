@@ -114,6 +114,8 @@ export const DOUBT: readonly Row[] = [
       'sync/uploads/album-recovery.ts': { foundInItsOwn: never } , 'sync/uploads/recovery.ts': { foundInItsOwn: never } }],
   [1_000_000_744, 'what never arrived has replaced nothing', 'an older version that came late is taken for the newer one',
     { 'records/pictures.ts': { closeInDoubt: () => (tx, { id }) => tx.journal.close(id) } }],
+  [1_000_000_746, 'a listed size is never the one that albumd has declared',
+    'a picture is linked to an image whose bytes never come', { 'sync/clock.ts': { noteAsked: idle } }],
   [1_000_000_745, 'only an image that a file uses is replaced', 'a picture is sent again and again that got the id of a kept one',
     { 'sync/uploads/sender.ts': {
       replacesItsOwn: original => (run, parcel, ...rest) => parcel.job.file.image !== null && original(run, parcel, ...rest),

@@ -253,14 +253,15 @@ describe('an image that is listed since step 1 of an upload, and whose bytes nev
   it.each([
     ['has come in parts to a host that encodes anew', '40 bytes', 'encoded anew', null],
     ['is listed with the size of few bytes', '0 KB', undefined, null],
-    ['was sent by albumd before its state was lost', `${red.length} bytes`, undefined, 0],
-  ] as const)('is no picture of ours: it %s', async (_, size, delivery, lostAt) => {
+    ['was sent by albumd before its state was lost', `${red.length} bytes`, undefined, 'lost_at'],
+    ['was asked for by a process that was killed', `${red.length} bytes`, undefined, 'asked_at'],
+  ] as const)('is no picture of ours: it %s', async (_, size, delivery, since) => {
     const workshop = await openWorkshop()
     await albumWith(workshop, 'other.png', green)
     workshop.write('red.png', red)
     await workshop.synced.commit(({ meta }) => {
       if (delivery) meta.set('delivery', { png: delivery })
-      if (lostAt !== null) meta.set('lost_at', Math.round(workshop.clock.monotonic()))
+      if (since !== null) meta.set(since, Math.round(workshop.clock.monotonic()))
     })
     const time = new Date(workshop.clock.wall()).toISOString()
     const promised = { id: 'promised-image', name: 'red.png', size, width: 3, height: 2, time }
