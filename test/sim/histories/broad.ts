@@ -75,7 +75,8 @@ export function drawBroad(seed: number): History {
     ...kept.variations,
     ...(real && drawReal(real, new Random(seed, 16), new Random(seed, 17), rolling)),
   }
-  const tellsLess = mayTellLess(seed) && new Random(seed, 20).chance(0.2)
+  // Where equal bytes have one id, the answer alone tells it: see known-limits.
+  const tellsLess = mayTellLess(seed) && !usualHost.oneId && new Random(seed, 20).chance(0.2)
   const variations = {
     ...usualHost,
     ...(altering && drawAltering(altering, usualHost)),

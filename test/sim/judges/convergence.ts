@@ -216,7 +216,9 @@ function needlessGuard({ disk, doubts, state: { synced } }: World, { folder }: M
 function missing(world: World, picture: LivePicture, images: readonly TrueImage[]): string | null {
   const { disk, mirrors } = world
   const { path, node } = picture
-  if (world.resending.isInVain(path)) return `${path} stays in doubt, whatever a person says`
+  // Where no answer tells an image, an upload is as much in doubt when it is sent again.
+  if (world.resending.isInVain(path) && world.history.variations.tellsImage)
+    return `${path} stays in doubt, whatever a person says`
   if (isIgnored(disk, mirrors, path) || images.some(image => standsFor(world, image, picture))) return null
   const row = rowAt(world.state.synced, world.mirrors, path)
   const { refuses } = world.history.variations
