@@ -1,3 +1,4 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import { albumListed } from '../../records/albums.ts'
 import type { HostFailure, ImageHost, ListPage, Outcome } from '../../remote/host.ts'
@@ -10,8 +11,8 @@ import { changesOf, formsOf, type ListedForms } from './changed-name.ts'
 import { isPromised } from './evidence.ts'
 import { listingChanges, plainName, type Walk, walkEverything, walkWhole } from './walk.ts'
 
-/** A listed image that no record names. `album`: the row of its album; null is the root. */
-export type UnrecordedImage = ListedImage & { album: number | null }
+/** A listed image that no record names. `album`: the row of its album; null is the root. `seen`: when the walk began. */
+export type UnrecordedImage = ListedImage & { album: number | null; seen: Millis }
 
 /** The unrecorded images of albums. With new or older records a picture may be on the host unrecorded, and would be sent twice.
  * So an album's count is compared with the records before the first upload. Where they differ, the album is walked. */
@@ -109,17 +110,18 @@ export class AlbumContents {
       if (!alike.ok) return withoutList(synced, alike.failure)
       if (alike.value) return { ok: true, value: undefined }
     }
+    const seen = context.clock.wall()
     const walk = everywhere
       ? await walkEverything(host, signal)
       : await walkWhole(host, album?.remote_id ?? null, signal)
     if (!walk.ok) return withoutList(synced, walk.failure)
     if (!walk.value.settled) return { ok: false, failure: listingChanges }
     const shown = everywhere ? withoutMirrored(synced, walk.value) : walk.value
-    await this.#remember(context, album, shown)
+    await this.#remember(context, album, shown, seen)
     return { ok: true, value: undefined }
   }
 
-  async #remember(context: AlbumPort, album: Album, walk: Walk): Promise<void> {
+  async #remember(context: AlbumPort, album: Album, walk: Walk, seen: Millis): Promise<void> {
     const { synced } = context
     const listed = unrecordedIn(synced, walk.images)
     const here = listed.filter(image => image.album === (album?.remote_id ?? null))
@@ -129,7 +131,7 @@ export class AlbumContents {
         ? recordAlbums(tx, { ...walk, images: listed })
         : new Map<string | null, number | null>([[album.remote_id, album.id]])
     })
-    const images = listed.map(image => ({ ...image, album: rows.get(image.album) ?? null }))
+    const images = listed.map(image => ({ ...image, album: rows.get(image.album) ?? null, seen }))
     this.#unrecorded.set(album?.id ?? 0, Map.groupBy(images, keyOf))
     if (images.length > 0) this.#emitNewState(context, album, images.length)
   }

@@ -170,14 +170,19 @@ async function linkOnly(
 }
 
 /** For how many milliseconds more the image may be listed without its bytes: a host may list an image from step 1 on, until the
- * credential has ended. The listed size shows that the bytes are there, unless albumd may have declared it. */
-function promisedFor(context: EngineContext, { size, time }: UnrecordedImage, { look }: OpenPicture): number {
+ * credential has ended, so a walk of before must be made again. The listed size shows that the bytes are there, unless albumd may
+ * have declared it. */
+function promisedFor(
+  context: EngineContext,
+  { size, time, seen }: UnrecordedImage,
+  { look }: OpenPicture,
+): number {
   const { clock, credentialLifetimeMs } = context
   if (sizeProves(size, look.size) && !mayBePromised(context)) return 0
   const mostMs = mayArriveFor(credentialLifetimeMs)
-  const ageMs = clock.wall() - Date.parse(time ?? '')
-  // A time that is further from now is that of a clock that was set; NaN, where none is listed.
-  return Math.abs(ageMs) < mostMs ? mostMs - ageMs : 0
+  const made = Date.parse(time ?? '')
+  // A time that is further from then is that of a clock that was set; NaN, where none is listed.
+  return Math.abs(seen - made) < mostMs ? Math.max(1, mostMs - (clock.wall() - made)) : 0
 }
 
 /** Whether the delivered image may tell more of the picture than the listing, or nobody knows that yet. */

@@ -298,9 +298,10 @@ function resembles(
 ): string | null {
   const remote = truth.images.get(synced.images.byId(row.image!)!.remote_id)
   const picture = readTiny(bytes)
-  // Listed from step 1 on: its bytes never came.
-  if (!remote) return `${row.name} is linked to an image that is only promised`
-  if (!picture || picture.width === null || picture.height === null) return null
+  // Listed from step 1 on: its bytes never came. Only a clock that was set hides how young it was.
+  if (!remote && history.actions.every(({ kind }) => kind !== 'clockJump'))
+    return `${row.name} is linked to an image that is only promised`
+  if (!remote || !picture || picture.width === null || picture.height === null) return null
   const listsDimensions = !history.variations.oddSvg || remote.bytes.toString('latin1', 0, 3) !== 'svg'
   // The host may turn a picture as EXIF says.
   const [one, other] = [remote.width ?? 1, remote.height ?? 1]
@@ -313,6 +314,7 @@ function resembles(
   return fits && isNamed ? null : `${row.name} is linked to an image of other dimensions`
 }
 
+/** Whether a file that failed is tried again by itself. */
 function triedAgain({ state: { synced } }: World, { folder, name }: FileRow): boolean {
   const { mirror, path } = synced.folders.byId(folder)!
   const place = path === '' ? name : `${path}/${name}`
