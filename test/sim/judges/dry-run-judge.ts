@@ -246,8 +246,12 @@ function plannedBy(told: PassEvent): Planned | null {
     case 'picture_failed':
       return planned('fail', told.message)
     case 'picture_waits':
-    case 'picture_uncertain':
       return planned('wait', told.message)
+    // It was sent. An answer without an id is what such a host says of each upload, and later passes find out the rest.
+    case 'picture_uncertain':
+      return codeOf(told.message) === 'answer_without_id'
+        ? planned('upload', because('new'))
+        : planned('wait', told.message)
     case 'image_deleted': {
       const { moved_to: to, reason } = told
       const why = to === null ? WHY_IN_ESCROW[reason] : because('picture_moved', { path: to })
