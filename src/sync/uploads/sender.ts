@@ -154,7 +154,7 @@ async function sendBytes(
   const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
   const answer = await notArrived(
     run,
-    keepingPromise(run, await host.send(credential, body, signal), credential),
+    await keepingPromise(run, parcel, await host.send(credential, body, signal), credential, signal),
     credential.cdnUrl,
     knownOf(open, picture),
     signal,
@@ -207,12 +207,25 @@ async function notArrived(
 }
 
 /** Completes an answer that names no address by the address that step 1 promised, and one that names no id by the id in the
- * address. Where neither shows the id, recovery finds the image in its album. */
-function keepingPromise({ synced }: UploadRun, sent: Outcome<Sent>, promised: Credential): Outcome<Stored> {
+ * address. Where neither shows the id, recovery finds the image in its album. A host may have put the picture into an image that
+ * was there: the picture's own, or one of equal bytes. So where there is one, only a delivery shows that a promise was kept. */
+async function keepingPromise(
+  run: UploadRun,
+  { job, open, picture }: Parcel,
+  sent: Outcome<Sent>,
+  promised: Credential,
+  signal: AbortSignal,
+): Promise<Outcome<Stored>> {
   if (!sent.ok) return sent
   const cdnUrl = sent.value.cdnUrl ?? promised.cdnUrl
-  const imageId = sent.value.imageId ?? (cdnUrl === null ? null : idIn(synced, cdnUrl))
-  return imageId === null ? { ok: false, failure: withoutId } : { ok: true, value: { imageId, cdnUrl } }
+  const imageId = sent.value.imageId ?? (cdnUrl === null ? null : idIn(run.synced, cdnUrl))
+  const isTold = sent.value.imageId !== null || sent.value.cdnUrl !== null
+  const mayBeAnother = job.file.image !== null || run.synced.images.byHash(open.hash).length > 0
+  const isIt =
+    isTold || !mayBeAnother || (cdnUrl && (await delivers(run, cdnUrl, knownOf(open, picture), signal)))
+  return imageId === null || !isIt
+    ? { ok: false, failure: withoutId }
+    : { ok: true, value: { imageId, cdnUrl } }
 }
 
 type Stored = Sent & { imageId: string }
