@@ -8,8 +8,9 @@ import { pngPixels } from './png-pixels.ts'
 /** How two pictures with other bytes are alike.
  * data: their image data are the same, so metadata alone differ. pixels: only how they are packed differs too.
  * other: they are not the same. packed: their image data differ, and nothing tells whether their pixels do.
+ * turned: they are not the same, and the host may have turned the picture itself, as its orientation says.
  * unread: the image data of the one that is known are not known, so nothing tells. */
-export type Likeness = 'data' | 'pixels' | 'other' | 'packed' | 'unread'
+export type Likeness = 'data' | 'pixels' | 'other' | 'turned' | 'packed' | 'unread'
 
 /** Reads what makes a picture. The simulation has one for its own pictures. */
 export interface PictureReader {
@@ -48,18 +49,23 @@ export async function likeness(
   if (given === null) return 'other'
   if (!factsFit(data.facts, given.facts)) return 'other'
   if (data.sum.equals(given.sum)) return 'data'
-  if (!DECODED.has(format)) return 'other'
+  const unlike = isUpright(given.facts) && !isUpright(data.facts) ? 'turned' : 'other'
+  if (!DECODED.has(format)) return unlike
   const own = data.pixels ?? (source && (await reader.pixels(format, source))?.toString('hex'))
   const theirs = own ? await reader.pixels(format, delivered) : null
   if (!own || !theirs) return 'packed'
-  return own === theirs.toString('hex') ? 'pixels' : 'other'
+  return own === theirs.toString('hex') ? 'pixels' : unlike
 }
 
 const DECODED: ReadonlySet<Format> = new Set<Format>(['jpeg', 'png'])
 
+function isUpright({ orientation = 1 }: ImageFacts): boolean {
+  return orientation === 1
+}
+
 /** Whether each fact is as it was, or missing. A host may add that a picture is not turned. */
 function factsFit(own: ImageFacts, given: ImageFacts): boolean {
-  const upright = (given.orientation ?? 1) === 1 && (own.orientation ?? 1) === 1
+  const upright = isUpright(given) && isUpright(own)
   const isLost = <T>(fact: T | undefined, before: T | undefined) => fact === undefined || fact === before
   return (
     (upright || isLost(given.orientation, own.orientation)) &&

@@ -5,7 +5,7 @@ import type { Delivery } from '../../synced/tables/meta.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
 import { deliveryAddresses, sizeFits } from '../listing/index.ts'
-import { deliveryOf, isSame, type Like, learn } from './learned.ts'
+import { deliveryOf, isSame, type Like, learn, readData } from './learned.ts'
 import { type KnownPicture, knownOf, type Looked, lookAt, opened, pictureOf } from './look.ts'
 
 /** Whether an image is a picture, by what the host delivers.
@@ -35,9 +35,11 @@ export async function compareDelivered(
     return { verdict: 'equal', cdnUrl }
   }
   // What the host keeps of pictures is read again, from the last picture of the type that surely is an image: a host may have
-  // begun to shrink pictures, or deliver the same bytes everywhere.
+  // begun to shrink pictures, or deliver the same bytes everywhere. A host that turns pictures may keep all others.
   const { mime, size } = known
-  const [sample] = synced.images.samples({ mime, size, besides: image.remote_id, most: 1 })
+  const samples = synced.images.samples({ mime, size, besides: image.remote_id, most: SAMPLES })
+  const sample = looked.kind === 'turned' ? samples.find(isTurned) : samples[0]
+  const like = looked.kind === 'turned' && sample ? 'other' : looked.kind
   const address = sample && addressOf(sample.remote_id, sample.name)
   const shown = address ? await learnFrom(context, pictureOf(synced, sample), address, signal) : null
   if (shown?.kind === 'unknown') return unknown(because('sample_not_read', { why: shown.why }))
@@ -48,9 +50,11 @@ export async function compareDelivered(
   const { listedSize } = image
   const isOwnSize = listedSize !== undefined && sizeFits(listedSize, size)
   const isKept = isOwnSize ? sizeFits(listedSize, looked.size) : isAsLarge(sample, known)
-  return showsOther(looked.kind, delivery, isKept)
-    ? { verdict: 'other' }
-    : unknown(because('delivery_alters'))
+  return showsOther(like, delivery, isKept) ? { verdict: 'other' } : unknown(because('delivery_alters'))
+}
+
+function isTurned({ data }: ImageRow): boolean {
+  return data !== null && (readData(data).facts.orientation ?? 1) !== 1
 }
 
 /** Whether this sample shows that the host keeps the picture as it is: the sample is at least as large. */
@@ -125,7 +129,10 @@ export async function learnFromOthers(
       if (open.picture?.mime !== mime) continue
       const looked = await lookAt(context, cdnUrl, knownOf(open, open.picture), signal)
       if (looked.kind === 'unknown') continue
-      if (isSame(looked.kind) || (looked.kind === 'other' && ++unlike === OTHERS))
+      if (
+        isSame(looked.kind) ||
+        ((looked.kind === 'other' || looked.kind === 'turned') && ++unlike === OTHERS)
+      )
         return void (await learn(synced, mime, looked.kind))
     } finally {
       open.close()

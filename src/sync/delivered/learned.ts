@@ -21,6 +21,7 @@ const SHOWS: Readonly<Record<Like, Delivery>> = {
   data: 'without metadata',
   pixels: 'packed anew',
   other: 'encoded anew',
+  turned: 'encoded anew',
   packed: 'encoded anew',
   unread: 'encoded anew',
 }
