@@ -49,8 +49,11 @@ export class Resending {
     return inDoubt.length > 0
   }
 
-  /** Whether a picture is in doubt for ever: nothing kept it from being sent again. */
+  /** Whether a picture is in doubt for ever: nothing kept it from being sent again. Where the host says only that it took it, and
+   * delivers nothing, both images look alike. */
   isInVain(path: string): boolean {
+    const { delivery, tellsImage } = this.#world.history.variations
+    if (delivery === 'nothing' && !tellsImage) return false
     return this.#atLast.has(path) && this.#inDoubt().includes(path)
   }
 

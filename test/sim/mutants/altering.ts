@@ -37,4 +37,8 @@ export const ALTERED: readonly Row[] = [
   [2_005_000_544, "an album that is refused is a picture's refusal",
     'a picture that is refused for the first time waits a week',
     { 'records/pictures.ts': { failed: given(2, 'isRefused', true) } }],
+  [2_005_000_454, 'a picture that a host has turned itself is another', 'after a lost state it is sent again',
+    { 'protocol/likeness/likeness.ts': { likeness: resolving(like => (like === 'turned' ? 'other' : like)) } }],
+  [2_007_001_037, 'an address that was promised needs no delivery', 'the image that a picture was put into is deleted',
+    { 'sync/uploads/sender.ts': { delivers: () => async () => true } }],
 ]
