@@ -85,7 +85,7 @@ if is_copied() then
 end
 
 local mine, others = claims_of(me)
-local wanted, gone, lacks, needs = {}, {}, false, false
+local wanted, gone, lacks, needs, is_unsure = {}, {}, false, false, false
 for at = 7, last do
   local held, album = string.match(ARGV[at], '^(%d+)(/.*)$')
   held = tonumber(held)
@@ -102,6 +102,8 @@ for at = 7, last do
   end
   wanted[album] = math.max(held, mine[album] or 0)
   if wanted[album] == 0 then needs = true end
+  -- A claim that the store alone remembers may have been given away since what the store was put back to.
+  if held == 0 then is_unsure = true end
   if held > (mine[album] or 0) then
     redis.call('HSET', KEYS[1], album, held .. ' ' .. me)
     lacks = true
@@ -113,7 +115,7 @@ local function all_are_back()
   return math.max(now, fact('anew') + lease)
 end
 local leave = all_are_back()
-if needs and leave > now then return {'new', leave - now} end
+if is_unsure and leave > now then return {'new', leave - now} end
 
 for album in pairs(gone) do redis.call('HDEL', KEYS[1], album) end
 for album in pairs(mine) do

@@ -129,6 +129,8 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'the judge wanted an image known for that of one of two equal pictures, which the host lists under one name',
   2001301842:
     'an older copy counted as a folder made anew, for all that it showed had been deleted there before',
+  500100565:
+    'of a store that was put back twice a machine got an album that another had been given since, and lost it again',
   2001800086: 'the same as in 2001301842, for all that it showed could never be sent',
   2004000276:
     'an older version arrived late, in the place of a newer one, which counted as there: the host takes metadata away',
