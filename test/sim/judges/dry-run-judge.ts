@@ -145,7 +145,7 @@ function outcomeOf(all: readonly Planned[]): Outcome {
 /** Whether the host knows something that the records don't, or answers otherwise than they say. */
 function knowsMore({ host, truth, allowance, machine, state: { synced } }: World): boolean {
   const { account, albums, images, journal } = synced
-  const { depthMax, goneAs, keepsIds, oneId, refuses, without } = host.variations
+  const { depthMax, goneAs, keepsIds, oneId, refuses, tellsImage, without } = host.variations
   const live = new Set(truth.liveAlbums().map(({ id }) => id))
   const recorded = albums.all()
   return (
@@ -157,6 +157,7 @@ function knowsMore({ host, truth, allowance, machine, state: { synced } }: World
     depthMax < 10 ||
     oneId ||
     keepsIds ||
+    !tellsImage ||
     refuses !== null ||
     truth.live().some(({ id }) => !images.byRemoteId(id)) ||
     // It is refused to delete what others have deleted, until a walk has shown that it is gone.
@@ -238,9 +239,6 @@ function plannedBy(told: PassEvent): Planned | null {
   switch (told.event) {
     case 'picture_uploaded':
       return planned('upload', because('new'))
-    // A host that answers with success alone: what it has made of the upload is found out in the same pass.
-    case 'upload_found_out':
-      return told.arrived ? planned('upload', because('new')) : null
     case 'picture_linked':
       return planned('link', because('linked_by_name'))
     case 'picture_failed':
