@@ -49,11 +49,8 @@ export class Resending {
     return inDoubt.length > 0
   }
 
-  /** Whether a picture is in doubt for ever: nothing kept it from being sent again. Where the host says only that it took it, and
-   * delivers nothing, both images look alike. */
+  /** Whether a picture is in doubt for ever: nothing kept it from being sent again. */
   isInVain(path: string): boolean {
-    const { delivery, tellsImage } = this.#world.history.variations
-    if (delivery === 'nothing' && !tellsImage) return false
     return this.#atLast.has(path) && this.#inDoubt().includes(path)
   }
 
