@@ -27,7 +27,7 @@ export const hostSection = value.section({
       description:
         "The file that holds the account's API key, readable by albumd alone. Left out, the key is taken from " +
         '$ALBUMD_API_KEY, or else from the systemd credential "api-key", or else from the file api-key beside the ' +
-        'config (NAME.yaml.api-key for a config NAME.yaml). A file named here is the only place that is looked at: a key meant for another account is never sent by accident.',
+        'config (NAME.yaml.api-key for a config NAME.yaml).',
       example: '/etc/albumd/api-key',
       secret: true,
     }),
@@ -78,8 +78,8 @@ export const accountSection = value.section({
   shared: value.storeUrl.optional().meta({
     description:
       'The Redis or Valkey (7 or later) through which the machines of one account share its rates, its quota and its ' +
-      'albums: redis://, or rediss:// with TLS. All of them name the same one, and have the same host.base_url and the ' +
-      'same API key. Left out, this machine uses the account as if it were alone.',
+      'albums: redis://, or rediss:// with TLS. All of them name the same one, host and key. Left ' +
+      'out, this machine uses the account as if it were alone.',
     example: 'redis://192.168.1.2:6379',
     secret: true,
   }),
@@ -89,7 +89,7 @@ export const accountSection = value.section({
     .meta({
       description:
         'The file that holds the password of shared, readable by albumd alone. Left out, the password is taken from the ' +
-        'systemd credential "shared-password". It does not belong into the address.',
+        'systemd credential "shared-password".',
       example: '/etc/albumd/shared-password',
       secret: true,
     }),

@@ -23,8 +23,8 @@ const mirror = value.section({
     .meta({
       description:
         'What happens to the image when a picture is deleted, changed or moved: propagate deletes the old image (a ' +
-        'mirror), keep keeps every image (a backup). An image whose picture was gone or changed under keep stays for ' +
-        'good, also when the mirror is set to propagate later and when the picture comes back.',
+        'mirror), keep keeps every image (a backup). What was kept stays for good, also when the mirror is set to ' +
+        'propagate later.',
     }),
   ignore: z
     .array(
@@ -37,7 +37,7 @@ const mirror = value.section({
     .prefault([])
     .meta({
       description:
-        'What is left out, in gitignore\'s syntax. A file .albumdignore in any folder does the same for that folder. Folders of the system, such as lost+found, @eaDir, #recycle and $RECYCLE.BIN, are left out unless a rule has them back, for example "!@eaDir/". A pattern has at most 4096 characters; a longer one in a file leaves nothing out.',
+        'What is left out, in gitignore\'s syntax. A file .albumdignore in any folder does the same for that folder. Folders of the system, such as lost+found, @eaDir, #recycle and $RECYCLE.BIN, are left out unless a rule has them back, for example "!@eaDir/".',
       example: ['*.tmp', 'Private/'],
     }),
 })
@@ -155,8 +155,8 @@ const watch = value.section({
   }),
   audit: value.scheduleOrOff.prefault('30 3 * * 0').meta({
     description:
-      "When the host's listings are compared with the records (cron), or off. The audit uses a part of the spare requests, " +
-      'waits for new pictures, and repairs nothing. albumd status shows what it found. A missed audit is done later, once.',
+      "When the host's listings are compared with the records (cron), or off. It waits for new pictures, and repairs " +
+      'nothing; albumd status shows what it found. A missed audit is done later, once.',
   }),
 })
 
