@@ -63,7 +63,7 @@ export const REASON_WORDS = {
   answer_too_slow: '{where} did not finish its answer in time',
   answer_too_long: '{where} answered with more than {most} bytes, and was cut off',
   answered_early: '{where} answered before the whole request had been sent',
-  too_many_requests: '{where} answered {status} (too many requests); albumd asks again later',
+  too_many_requests: '{where} answered {status} (too many requests)',
   not_of_interface:
     '{where} answered {status} with something that is not of the interface. Check host.base_url',
   answer_misfits: ({ where, status, field }: { where: string; status: number; field?: string }) =>
@@ -85,8 +85,8 @@ export const REASON_WORDS = {
     'host.upload_form presign cannot put a picture into an album. Set it to credential, or mirror a flat folder to the album ""',
   picture_changed: 'the picture changed while it was being sent',
   line_too_slow:
-    'Sending takes {ms:span} at {kilobytesPerSecond} KB/s, and {lifetimeMs:span} are allowed; albumd tries again. Get a faster line, or raise uploads.bandwidth',
-  gave_way: 'The line became too slow for all uploads at once; this picture is sent later',
+    'Sending takes {ms:span} at {kilobytesPerSecond} KB/s, and {lifetimeMs:span} are allowed. Get a faster line, or raise uploads.bandwidth',
+  gave_way: 'The line became too slow for all uploads at once',
   credential_expired: 'the credential expired before the picture could be sent',
   reserve_for_new:
     "The rest of today's uploads is kept for new pictures (quota.reserve); older ones go on tomorrow",
@@ -162,11 +162,11 @@ export const REASON_WORDS = {
   bytes_not_compared: 'linked by name alone, and nobody can tell by the bytes ({why:inner}){why:remedy_of}',
   address_not_known: 'no upload has shown yet how delivery addresses look',
   address_answered: 'the delivery address answered {status}',
-  delivery_alters: 'the host does not deliver pictures as they were sent',
+  delivery_alters: 'the host alters pictures',
   delivery_not_shown:
-    'the delivered bytes differ, and no picture that albumd sent shows yet whether the host delivers pictures as they were sent',
+    'the delivered bytes differ, and no picture that albumd sent shows yet whether the host alters pictures',
   sample_not_read:
-    'the delivered bytes differ, and whether the host delivers pictures as they were sent is not known ({why:inner})',
+    'the delivered bytes differ, and it is not known whether the host alters pictures ({why:inner})',
   paused: 'albumd is paused',
   deletion_refused: 'the host refused the deletion ({why:inner}){why:remedy_of}',
   album_needed: 'something is in the album, or on its way there',
@@ -222,12 +222,11 @@ export const REASON_WORDS = {
   same_bytes_sent: 'the same bytes were sent before, and it is not known whether they arrived',
   id_of_another: 'the host answered with the id of another picture',
   answer_without_id: 'the host took the picture and did not say which image_id it has',
-  album_asked_for:
-    'Album "{name}" was asked for and is not listed yet; albumd looks again before it makes another',
+  album_asked_for: 'Album "{name}" was asked for and is not listed yet',
   album_of_several:
     'Album "{name}" is made once the shared store answers, because other machines may need it too',
-  listing_changes: "An album's listing changed each time it was read; albumd tries again later",
-  listing_endless: 'The host lists more than {most} images or albums, without end; albumd tries again later',
+  listing_changes: "An album's listing changed each time it was read",
+  listing_endless: 'The host lists more than {most} images or albums, without end',
 
   // What became of a picture or an image.
   moved_from: 'moved from {path}',

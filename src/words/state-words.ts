@@ -30,8 +30,7 @@ export const STATE_WORDS = {
   hidden_name: '{at:within}hidden, because the name begins with a dot',
   system_folder:
     '{at:within}a folder for thumbnails, snapshots or deleted files of the system; "!{name}/" in mirrors[].ignore mirrors it',
-  symbolic_link:
-    '{at:within}a symbolic link, and albumd follows none; the picture is mirrored where it really lies if that is in a mirror',
+  symbolic_link: '{at:within}a symbolic link, and albumd follows none',
   special_file: '{at:within}no regular file',
   rule_ignores: '{at:within}hidden by the rule {rule:rule}',
   other_format: ({ extension, known }: { extension: string; known: string[] }) =>
@@ -86,8 +85,8 @@ export const STATE_WORDS = {
   compare_links: 'to compare the bytes',
   repair_gone: 'no pass puts back an image that is gone from the host; to upload its picture again',
   kept_stays:
-    'the image stays, and is used again when the picture comes back here with the same bytes; delete it at the host to end its address',
-  kept_once: 'the image was kept once, so it stays for good, whatever becomes of the picture',
+    'the image stays, and is used again when the picture comes back; delete it at the host to end its address',
+  kept_once: 'the image was kept once, so it stays for good',
   prune_ignored: 'the image stays on the host; to delete the images of all pictures that a rule hides',
   retry_now: 'to try at once',
   resend: 'to have it sent again, at the risk of having it twice',
@@ -120,7 +119,7 @@ export const STATE_WORDS = {
   folders_not_watched: "{folders:number} folders can't be watched, and are looked at every minute instead",
   folders_polled: 'no event shows every change in {polled:paths}, so albumd looks there again and again too',
   quota_ends_early:
-    "The host says that the quota is used up after {used:number} of {limit:number} uploads. Put what the account's plan allows a day into host.daily_quota, or something else uses the account too",
+    'The host says that the quota is used up after {used:number} of {limit:number} uploads. Correct host.daily_quota, or see what else uses the account',
   notify_fails: 'notify.{name} fails ({said}). Mend it',
   store_is_away:
     'The store of account.shared is away ({said}). Until it answers, uploads go on at account.when_away of the rate, and deletions wait',

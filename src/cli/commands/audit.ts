@@ -115,8 +115,7 @@ function summary(albums: number, findings: readonly AuditFinding[], repair: bool
   return `${count(albums, 'album')} compared: ${found}${repair && findings.length > 0 ? `, ${repaired - waiting} repaired` : ''}${waiting > 0 ? `, ${waiting} to be uploaded again` : ''}${lost > 0 ? `, ${count(lost, 'image')} lost` : ''}`
 }
 
-const REPAIRS_GONE =
-  '"albumd audit --repair" links an image there that has the same bytes, or uploads it again; where its picture is gone, the image is forgotten'
+const REPAIRS_GONE = '"albumd audit --repair" uploads it again, or forgets it where its picture is gone'
 
 /** What a person can do about a finding. `repair`: the audit was told to repair, so the words do not advise that. */
 function whatToDo({ kind, ours, repaired, waits, lost, repair_from }: AuditFinding, repair: boolean): string {

@@ -86,11 +86,11 @@ const BEFORE = {
 const AFTERWARDS = {
   approve: 'is approved, and goes at the next sync.',
   approve_now: 'is approved, and is deleted now.',
-  discard: 'stays on the host for good: albumd never deletes it. Delete it at the host to end its address.',
+  discard: 'stays on the host for good. Delete it there to end its address.',
 }
 
 const DECIDE =
-  '"albumd deletions approve PATH" lets an image, a folder or all go, "discard PATH" keeps them for good, "list --all" names them, and "albumd restore FOLDER --at TIME" brings pictures back.'
+  '"albumd deletions approve PATH" lets them go, "discard PATH" keeps them for good, and "albumd restore FOLDER --at TIME" brings pictures back.'
 
 function report(
   deletions: readonly PendingDeletion[],

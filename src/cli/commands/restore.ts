@@ -270,10 +270,7 @@ function reportInWords(
   const add = (n: number, words: string) => n > 0 && lines.push(`${count(n, 'picture')} ${words}`)
   if (asked.fromHost) {
     lines.push(`${count(report.proved, 'picture')} proved by their recorded hashes`)
-    add(
-      report.unproved,
-      'compared only with the size and the dimensions that the host lists, because nothing is recorded of them',
-    )
+    add(report.unproved, 'compared only with the size and the dimensions that the host lists')
   } else {
     add(report.proved, 'of them only linked until now: the bytes are proved')
     add(report.older, 'of them in an older version: what changed since is not on the host')
@@ -284,10 +281,10 @@ function reportInWords(
         `left out: deleted ${asked.isWaiting ? 'or perhaps renamed here,' : 'here'} and still on the host; --deleted restores them too`,
       )
   }
-  add(report.stripped, 'of them without the metadata that they had: so the host delivers them')
-  add(report.turned, 'of them may lie on their side, because only their metadata said how they are turned')
-  add(report.packed, 'of them packed anew by the host, with the same pixels as far as these were recorded')
-  add(report.encoded, 'of them not the originals: the host has made something else of them')
+  add(report.stripped, 'of them without their metadata: so the host delivers them')
+  add(report.turned, 'of them may lie on their side, because their metadata turned them')
+  add(report.packed, 'of them packed anew by the host')
+  add(report.encoded, 'of them not the originals: the host encodes them anew')
   if (report.not_recorded !== null)
     lines.push(
       `what the host has altered could not be recorded, and would be sent again: ${report.not_recorded}`,
