@@ -78,7 +78,7 @@ export class PageServer {
 
 function explain({ code, message }: NodeJS.ErrnoException, at: string): string {
   const rest = 'albumd tries again'
-  if (code === 'EADDRINUSE') return `${at} is taken by another program; ${rest}. Name another port, or "off"`
+  if (code === 'EADDRINUSE') return `${at} is taken; ${rest}. Name another port, or "off"`
   if (code === 'EACCES') return `${at} is not for this user; ${rest}. Name a port from 1024 on`
   if (code === 'EADDRNOTAVAIL') return `${at} is no address of this machine; ${rest}. Name one that is`
   return `${at} can't be listened at (${code ?? message}); ${rest}`

@@ -41,8 +41,7 @@ const FOLDER_CODES =
 function explain({ data, listen }: HostArgs) {
   return (error: NodeJS.ErrnoException): never => {
     const { code = '', syscall } = error
-    if (code === 'EADDRINUSE')
-      throw new Problem(`--listen ${listen} is taken by another program. Name another port`)
+    if (code === 'EADDRINUSE') throw new Problem(`--listen ${listen} is taken. Name another port`)
     if (syscall === 'listen' || syscall === 'getaddrinfo')
       throw new Problem(`--listen ${listen} is not possible here (${code}). Name another address`)
     if (FOLDER_CODES.test(code))

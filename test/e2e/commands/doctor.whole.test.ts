@@ -293,7 +293,7 @@ describe('doctor', () => {
     const { code, of } = await program(stage)
     expect(code).toBe(0)
     expect(of('page')).toEqual([
-      expect.stringMatching(`^warn status_page.listen: 127.0.0.1:${port} is taken by another program`),
+      expect.stringMatching(`^warn status_page.listen: 127.0.0.1:${port} is taken`),
     ])
     expect(of('daemon')[0]).toBe(`pass albumd runs with this state (pid ${daemon.pid})`)
     expect(of('endpoint')).toHaveLength(4)
