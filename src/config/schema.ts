@@ -109,6 +109,16 @@ const uploads = value.section({
       'begun go on. The command sync uploads at any time.',
     example: '22:00-07:00',
   }),
+  strip: value
+    .oneOf(['none', 'location', 'all'])
+    .prefault('none')
+    .meta({
+      description:
+        'Which metadata are taken out of what is sent, because delivery addresses are public; the file stays as it is. ' +
+        'location: all but how and when a picture was taken, and by whom. all: these, too. The pixels, their colours ' +
+        'and how they are turned stay. BMP, ICO and SVG are sent as they are. A picture of which this can not be done ' +
+        'for sure is not sent. It concerns new uploads; albumd retry --strip sends older ones anew.',
+    }),
 })
 
 const watch = value.section({

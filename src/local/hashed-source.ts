@@ -49,15 +49,18 @@ export class HashedSource implements ByteSource {
   }
 }
 
-/** Reads the file again, chunk by chunk. The last chunk comes only after all bytes have proved to have this hash. */
-export async function* provedChunks(file: OpenFile, size: number, hash: Buffer, changed: () => Error) {
+/** Reads a picture again, chunk by chunk. The last chunk comes only after all bytes have proved to have this hash. `read`: gives
+ * each chunk a buffer of its own, because the previous chunk may still be on its way to the socket. */
+export async function* provedChunks(
+  read: ByteSource['read'],
+  { size, hash }: { size: number; hash: Buffer },
+  changed: () => Error,
+) {
   const sum = createHash('sha256')
   for (let at = 0; at < size; at += CHUNK) {
-    // Each chunk gets a buffer of its own, because the previous chunk may still be on its way to the socket.
-    const part = Buffer.allocUnsafe(Math.min(CHUNK, size - at))
-    const length = await file.read(part, at).catch(() => 0)
-    sum.update(part)
-    if (length < part.length || (at + CHUNK >= size && !sum.digest().equals(hash))) throw changed()
+    const part = await read(at, Math.min(CHUNK, size - at)).catch(() => null)
+    if (part) sum.update(part)
+    if (!part || (at + CHUNK >= size && !sum.digest().equals(hash))) throw changed()
     yield part
   }
 }

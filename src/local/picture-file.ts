@@ -88,7 +88,8 @@ async function hashed(
       ...inspection,
       source,
       memory,
-      chunks: () => provedChunks(file, size, hash, changed),
+      chunks: () =>
+        provedChunks((at, length) => file.fill(Buffer.allocUnsafe(length), at), { size, hash }, changed),
       close() {
         memory?.end()
         file.close()

@@ -23,7 +23,7 @@ export const FILE_TRANSITIONS = {
   uncertain: { uncertain: ['pending'] },
   failed: { failed: ['pending'] },
   retried: { pending: ['failed'] },
-  resent: { pending: ['uncertain', 'failed'] },
+  resent: { pending: ['uncertain', 'failed', 'synced', 'linked'] },
   found: {
     synced: ['uncertain', 'pending'],
     linked: ['uncertain', 'pending'],

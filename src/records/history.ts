@@ -45,12 +45,12 @@ const IMAGE_EVENT: Record<ImageRow['proof'], HistoryEvent> = {
   none: 'linked',
 }
 
-/** A picture uses an image from now on. `isNew`: the image was recorded just now. */
+/** A picture uses an image from now on. `isNew`: the image was recorded just now. `note`: what is to be said of it first. */
 export function noteImage(
   tx: Tx,
   { file, mirror, path, deletions }: Location & { file: FileRow; deletions: Deletions },
   image: ImageRow,
-  isNew: boolean,
+  { isNew, note }: { isNew: boolean; note: Reason | null },
   now: number,
 ): void {
   const { history, escrow } = tx
@@ -68,7 +68,11 @@ export function noteImage(
   history.add(location, {
     at: now,
     event: isNew ? IMAGE_EVENT[image.proof] : 'unchanged',
-    detail: isNew ? detail : detail ? because('image_used_again', { why: detail }) : because('bytes_on_host'),
+    detail: isNew
+      ? (note ?? detail)
+      : detail
+        ? because('image_used_again', { why: detail })
+        : because('bytes_on_host'),
   })
 }
 

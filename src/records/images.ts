@@ -51,19 +51,28 @@ export function perhapsReplaced(tx: Tx, { remote_id, hash }: ImageRow): void {
   tx.refuted.put(remote_id, hash)
 }
 
-/** The image was fetched from `cdnUrl`. A file that is linked to it and has the same hash becomes synced. */
-export function proved(tx: Tx, { id, remote_id }: ImageRow, bytes: Bytes, cdnUrl: string): void {
+/** The image was fetched from `cdnUrl`. A file that is linked to it and has these bytes becomes synced. */
+export function proved(tx: Tx, image: ImageRow, bytes: Bytes, cdnUrl: string): void {
+  const { id, remote_id } = image
+  // It may be made of the file, or be the file with the metadata that are taken out now.
+  const isKnown = tx.images.given(image).some(({ hash }) => hash.equals(bytes.hash))
+  const hashes = isKnown ? [bytes.hash, image.hash] : [bytes.hash]
   tx.refuted.remove(remote_id, bytes.hash)
   tx.images.prove({ id, hash: bytes.hash, size: bytes.size, cdn_url: cdnUrl })
   tx.escrow.proved(id)
   for (const file of tx.files.onImage(id))
-    if (file.state === 'linked' && file.hash?.equals(bytes.hash))
-      writeFile(tx, 'proved', file.state, { ...file, state: 'synced', since: null })
+    if (file.state === 'linked' && hashes.some(hash => file.hash?.equals(hash)))
+      writeFile(tx, 'proved', file.state, { ...file, state: 'synced', since: null, hash: bytes.hash })
 }
 
-/** The file of an image was read, which nobody had at hand when the image was recorded. `data`: as in `ImageRow`. */
-export function described(tx: Tx, { id }: ImageRow, data: string): void {
-  tx.images.describe({ id, data })
+/** The file of an image was read, which nobody had at hand when the image was recorded. Null: nothing more is known. */
+export function described(tx: Tx, { id }: ImageRow, more: Pick<ImageRow, 'data' | 'how'>): void {
+  if (more.data ?? more.how) tx.images.describe({ id, ...more })
+}
+
+/** These are the bytes of a file from which the image was made, so a file with them is the image's picture. */
+export function madeOf(tx: Tx, { id, hash }: ImageRow, file: Bytes): void {
+  if (!file.hash.equals(hash)) tx.images.madeOf({ id, ...file })
 }
 
 /** Bytes that a restore gets of an image, and that differ from what the host was sent. */

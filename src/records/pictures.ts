@@ -1,6 +1,7 @@
 import { mayHideEdit } from '../local/disk.ts'
 import { isSameLook } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
+import type { SentPicture } from '../local/sent-picture.ts'
 import type { Millis } from '../protocol/clock.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { Tx } from '../synced/synced.ts'
@@ -12,7 +13,7 @@ import { because, type Reason } from '../words/reasons.ts'
 import { type Deletions, enterEscrow, isKept, type Moment, superseded, takenBack } from './escrow.ts'
 import { removeFile, writeFile } from './file-states.ts'
 import { noteChange, noteImage } from './history.ts'
-import { held, perhapsReplaced } from './images.ts'
+import { held, madeOf, perhapsReplaced } from './images.ts'
 import { ledgerNow } from './ledger-time.ts'
 import { isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
 
@@ -35,10 +36,18 @@ export interface Scanned extends Location {
   deletions: Deletions
 }
 
-/** An image that a picture will use: the image's place, whether the picture lies flat, and what proves the bytes. */
+/** A picture that was read, and what is sent of it. */
+export interface ReadPicture {
+  open: OpenPicture
+  sent: SentPicture
+  picture: Picture
+}
+
+/** An image that a picture will use: the image's place, whether the picture lies flat, and what proves the bytes. `note`: what its
+ * history says of this. */
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> &
   Partial<Pick<ImageRow, 'data'>> &
-  Pick<FileRow, 'flat'>
+  Pick<FileRow, 'flat'> & { note?: Reason | null }
 
 type KnownChange = FileChange & { was: FileState }
 
@@ -78,16 +87,16 @@ export function keepingImage(tx: Tx, change: FileChange): FileChange {
 export function stored(
   tx: Tx,
   scanned: Scanned,
-  open: OpenPicture,
-  { mime, width, height }: Picture,
-  { flat, ...at }: Stored,
+  { open, sent, picture: { mime, width, height } }: ReadPicture,
+  { flat, note = null, ...at }: Stored,
   moment: Moment,
 ): void {
   const image = held(tx, {
     ...at,
     name: scanned.file.name,
-    hash: open.hash,
-    size: open.look.size,
+    hash: sent.hash,
+    size: sent.size,
+    how: sent.how,
     mime,
     width,
     height,
@@ -95,10 +104,10 @@ export function stored(
     mtime: open.look.mtime,
   })
   // The id may be recorded already for an image with other bytes. The file must not use that image.
-  if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, flat, moment)
+  if (image.hash.equals(sent.hash)) usesImage(tx, scanned, open, image, { isNew: true, note }, flat, moment)
 }
 
-/** The file was read and has the bytes of a recorded image, so it needs no upload. `flat`: as in `FileRow`. */
+/** The file was read, and what would be sent of it has the bytes of a recorded image, so it needs no upload. `flat`: as in `FileRow`. */
 export function unchanged(
   tx: Tx,
   scanned: Scanned,
@@ -107,7 +116,7 @@ export function unchanged(
   flat: FileRow['flat'],
   moment: Moment,
 ): void {
-  usesImage(tx, scanned, open, image, false, flat, moment)
+  usesImage(tx, scanned, open, image, { isNew: false, note: null }, flat, moment)
 }
 
 /** The file was read, and has other bytes than its image. Its hash is recorded, so that it is not read again. */
@@ -191,6 +200,17 @@ export function resent(tx: Tx, files: readonly FileRow[], now: Millis): void {
   }
 }
 
+/** As `ImageRow.how`: the image has metadata, and a person asked to send its file anew without them. */
+export const TO_SEND_ANEW = 'anew'
+
+/** A person asked to send these files anew, because their images have metadata that are taken out now. */
+export function askedAnew(tx: Tx, files: readonly FileRow[], now: Millis): void {
+  for (const file of files) {
+    tx.images.describe({ id: file.image!, data: null, how: TO_SEND_ANEW })
+    writeFile(tx, 'resent', file.state, { ...file, state: 'pending', since: now, hash: null })
+  }
+}
+
 const FOUND = {
   uploaded: 'found_as_promised',
   compared: 'found_by_bytes',
@@ -202,22 +222,24 @@ const FOUND = {
 export function found(
   tx: Tx,
   intent: OpenUpload,
-  { flat, ...at }: Stored,
+  { flat, ...at }: Omit<Stored, 'note'>,
   deletionsOf: (mirror: number) => Deletions,
   moment: Moment,
 ): void {
-  const { folder, name, hash, size, mime, width, height, mtime } = intent
+  const { folder, name, hash, size, how, mime, width, height, mtime } = intent
   const image = held(tx, {
     ...at,
     name,
     hash,
     size,
+    how,
     mime,
     width,
     height,
     recorded_at: moment.now,
     mtime,
   })
+  madeOf(tx, image, { hash: intent.file_hash, size: intent.file_size })
   tx.journal.close(intent.id)
   tx.history.ofFile(intent, { at: moment.now, event: 'arrived', detail: because(FOUND[at.proof]) })
   const file = tx.files.at({ folder, name })
@@ -289,11 +311,12 @@ function usesImage(
   { file, mirror, path, deletions }: Scanned,
   open: OpenPicture,
   image: ImageRow,
-  isNew: boolean,
+  how: Parameters<typeof noteImage>[3],
   flat: FileRow['flat'],
   moment: Moment,
 ): void {
-  noteImage(tx, { file, mirror, path, deletions }, image, isNew, moment.now)
+  madeOf(tx, image, { hash: open.hash, size: open.look.size })
+  noteImage(tx, { file, mirror, path, deletions }, image, how, moment.now)
   const { folder, name } = file
   // The file that was read is not the one that the scan saw: its folder was replaced, and may be put back unchanged.
   if (!isSameLook(file, open.look)) tx.folders.lookAgain(folder)
@@ -308,7 +331,7 @@ function usesImage(
     state,
     since: null,
     image: image.id,
-    // A restore may have written the file in other bytes than the image's. It is the image's picture all the same.
+    // The file may have other bytes than the image: those that it was made from, or that a restore wrote.
     hash: image.hash,
     flat,
   } as const
@@ -358,7 +381,7 @@ function noteVersion(
 /** A file in one of these states may still be the version that an upload in doubt has sent. */
 const MAY_BE_SENT: ReadonlySet<FileState> = new Set(['uncertain', 'pending', 'hidden'])
 
-function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
+function isVersion(file: FileRow, { file_size: size, mtime, file_hash: hash }: OpenUpload): boolean {
   if (!MAY_BE_SENT.has(file.state)) return false
   // When the hash is known, size and mtime are not compared, because `touch` changes the mtime of a file and not its bytes.
   return file.hash === null ? file.size === size && file.mtime === mtime : file.hash.equals(hash)

@@ -175,4 +175,10 @@ export const STEPS = [
   COMPARISONS,
   // How often the host has refused a picture tells how long it waits. Other failed tries do not count.
   'ALTER TABLE failures ADD COLUMN refusals INTEGER NOT NULL DEFAULT 0;',
+  // What is sent of a picture may be other bytes than its file's. An upload in doubt knows both.
+  `ALTER TABLE images ADD COLUMN how TEXT;
+   ALTER TABLE journal ADD COLUMN how TEXT;
+   ALTER TABLE journal ADD COLUMN file_hash BLOB;
+   ALTER TABLE journal ADD COLUMN file_size INTEGER;
+   UPDATE journal SET file_hash = hash, file_size = size WHERE kind = 'upload';`,
 ]

@@ -33,6 +33,7 @@ function picture(changes: Partial<MirroredPicture> = {}): MirroredPicture {
       mtime: null,
       data: null,
       listed: null,
+      how: null,
     },
     ...changes,
   }

@@ -47,6 +47,9 @@ function doubtful(tx: Tx, file: FileRow) {
   const id = tx.journal.openUpload({
     ...file,
     hash: file.hash!,
+    how: null,
+    file_hash: file.hash!,
+    file_size: file.size,
     mime: 'image/png',
     width: 1,
     height: 1,

@@ -120,6 +120,7 @@ export async function openWorkshop(
     graceManyMs: 0,
     isDaemon: true,
     pictures: pictureReader,
+    maker: null,
     openPicture: (root, path) => openPicture(root, path, { changed: () => new PictureChanged(), buffers }),
     allowance: ALLOWANCE,
     settleMs: 0,

@@ -27,7 +27,7 @@ import { pauseAt } from '../state/pause.ts'
 import { noteOpening } from '../state/records.ts'
 import { refuseOther } from '../state/state.ts'
 import { fullPathOf, type Note, type Planned, rehearse, unlikeRecorded } from './rehearsal.ts'
-import { memoryAtStart, settingsOf } from './settings.ts'
+import { makerOf, memoryAtStart, settingsOf } from './settings.ts'
 
 /** How many pictures share one transaction. No host waits, so there may be more than in a pass. */
 const TOGETHER = 32
@@ -74,6 +74,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
         pictures: { data: async () => null, pixels: async () => null },
         openPicture: (root: string, path: string, cut: AbortSignal) =>
           openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers, isUnlike }),
+        maker: makerOf(config),
         // Scans without threads: a thread takes longer to start than to look at ten thousand files.
         lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended, { workers: 0 }).look,
       }

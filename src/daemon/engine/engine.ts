@@ -26,7 +26,7 @@ import { hostOfOwnAccount, isNewKey } from '../state/own-account.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
 import { type Access, openRemote } from './remote.ts'
-import { memoryAtStart, settingsOf } from './settings.ts'
+import { makerOf, memoryAtStart, settingsOf } from './settings.ts'
 
 export interface EngineOptions {
   /** How many failures of the host a pass waits out, and for how long at most: see `Patience`. */
@@ -78,7 +78,13 @@ export function openEngine(
   const buffers = new PictureBuffers()
   const openPictureAt: OpenPictureAt = (root, path, cut) =>
     openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers })
-  const world = { disk: realDisk, host, openPicture: openPictureAt, pictures: pictureReader }
+  const world = {
+    disk: realDisk,
+    host,
+    openPicture: openPictureAt,
+    pictures: pictureReader,
+    maker: makerOf(config),
+  }
   const context: EngineContext = {
     synced: state.synced,
     ...observed(world, bus),
@@ -119,7 +125,8 @@ export function openEngine(
     const stop = AbortSignal.any([interruption.stop, broken.signal])
     const cut = AbortSignal.any([interruption.cut, broken.signal])
     try {
-      await noticeBandwidth(state.synced, config.uploads.bandwidth)
+      await noticeSetting(state.synced, 'bandwidth', config.uploads.bandwidth, 'TOO_SLOW')
+      await noticeSetting(state.synced, 'strip', config.uploads.strip, 'METADATA_STAY')
       const taken = state.lockMissing()
       for (const [folder, { why }] of taken) await guardRoot(state.synced, folder, why)
       const mirrors = config.mirrors
@@ -167,20 +174,22 @@ async function guardRoot({ mirrors, commit }: Synced, folder: string, reason: Re
   if (row) await commit(tx => tx.mirrors.guard(row.id, { code: 'ROOT', reason }))
 }
 
-/** Notices another `uploads.bandwidth`: pictures that were too slow for the old one go at once, not within an hour. */
-async function noticeBandwidth(
+/** Notices another value of a key of `uploads`: pictures that failed with this code by the old one are tried at once. */
+async function noticeSetting(
   { meta, failures, commit }: Synced,
-  bandwidth: number | undefined,
+  key: 'bandwidth' | 'strip',
+  value: number | string | undefined,
+  code: string,
 ): Promise<void> {
-  const named = String(bandwidth ?? '')
-  if ((meta.get('bandwidth') ?? '') === named) return
+  const named = String(value ?? '')
+  if ((meta.get(key) ?? '') === named) return
   await commit(tx => {
-    tx.meta.set('bandwidth', named)
-    retried(tx, failures.uploadsOfCode('TOO_SLOW'))
+    tx.meta.set(key, named)
+    retried(tx, failures.uploadsOfCode(code))
   })
 }
 
-type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture' | 'pictures'>
+type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture' | 'pictures' | 'maker'>
 
 /** How often `alive` is published while a picture is fetched. When no byte comes, `host.timeout` ends the request. */
 const FETCHING_MS = 30_000
@@ -188,11 +197,19 @@ const FETCHING_MS = 30_000
 const PIECE = 64 * 1024
 
 /** Publishes `alive` at every step of disk, host and pictures, because silence shows a disk that hangs; and `sending`. */
-function observed({ disk, host, openPicture, pictures }: World, bus: Bus): World {
+function observed({ disk, host, openPicture, pictures, maker }: World, bus: Bus): World {
   // Where the picture of each body lies. A body holds only the file's name, so its `chunks` are the key.
   const locations = new WeakMap<PictureBody['chunks'], { mirror: string; path: string }>()
   return {
     pictures,
+    maker:
+      maker &&
+      (async (open, picture) => {
+        const made = await maker(open, picture)
+        bus.alive()
+        if (typeof made === 'object') locations.set(made.chunks, locations.get(open.chunks)!)
+        return made
+      }),
     disk: diskWithSigns(disk, bus.alive),
     async openPicture(mirror, path, cut) {
       const picture = await openPicture(mirror, path, cut)

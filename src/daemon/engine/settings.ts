@@ -1,5 +1,7 @@
 import type { Config } from '../../config/schema.ts'
+import { type Maker, stripping } from '../../local/sent-picture.ts'
 import { systemClock } from '../../protocol/clock.ts'
+import { PictureChanged } from '../../remote/host.ts'
 import { FileAges } from '../../sync/clock.ts'
 import type { EngineSettings, ProcessMemory } from '../../sync/context.ts'
 import { AlbumContents } from '../../sync/listing/index.ts'
@@ -23,6 +25,11 @@ export function settingsOf(config: Config, isDaemon: boolean): EngineSettings {
     uploadForm: host.upload_form,
     credentialLifetimeMs: host.credential_lifetime,
   }
+}
+
+/** What makes of pictures what is sent of them. Null: nothing does. */
+export function makerOf({ uploads: { strip } }: Config): Maker | null {
+  return strip === 'none' ? null : stripping(strip, () => new PictureChanged())
 }
 
 export function memoryAtStart({ watch }: Config, { meta }: Synced): ProcessMemory {

@@ -1,6 +1,7 @@
+import { asItLies } from '../../local/sent-picture.ts'
 import { FORMATS } from '../../protocol/formats.ts'
 import type { FileKey } from '../../synced/tables/files.ts'
-import type { ImageRow } from '../../synced/tables/images.ts'
+import type { Bytes, ImageRow } from '../../synced/tables/images.ts'
 import type { Delivery } from '../../synced/tables/meta.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
@@ -9,10 +10,11 @@ import { deliveryOf, isSame, type Like, learn, readData } from './learned.ts'
 import { type KnownPicture, knownOf, type Looked, lookAt, opened, pictureOf } from './look.ts'
 
 /** Whether an image is a picture, by what the host delivers.
+ * equal: it is. `bytes`: what it was sent as: the picture's own bytes, or a file's with the metadata that are taken out now.
  * other: it is not: another picture of the format has shown that the host keeps what differs here.
  * unknown: nothing tells, for the reason given; only name and dimensions may. */
 export type Comparison =
-  | { verdict: 'equal'; cdnUrl: string }
+  | { verdict: 'equal'; cdnUrl: string; bytes: Bytes }
   | { verdict: 'other' }
   | { verdict: 'unknown'; why: Reason }
 
@@ -32,7 +34,7 @@ export async function compareDelivered(
   if (looked.kind === 'unknown') return unknown(looked.why)
   if (isSame(looked.kind)) {
     await learn(synced, known.mime, looked.kind)
-    return { verdict: 'equal', cdnUrl }
+    return { verdict: 'equal', cdnUrl, bytes: looked.kind === 'with metadata' ? looked : known }
   }
   // What the host keeps of pictures is read again, from the last picture of the type that surely is an image: a host may have
   // begun to shrink pictures, or deliver the same bytes everywhere. A host that turns pictures may keep all others.
@@ -127,7 +129,8 @@ export async function learnFromOthers(
     if (!open) continue
     try {
       if (open.picture?.mime !== mime) continue
-      const looked = await lookAt(context, cdnUrl, knownOf(open, open.picture), signal)
+      const read = { open, sent: asItLies(open), picture: open.picture }
+      const looked = await lookAt(context, cdnUrl, knownOf(read), signal)
       if (looked.kind === 'unknown') continue
       if (
         isSame(looked.kind) ||

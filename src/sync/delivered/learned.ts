@@ -1,9 +1,8 @@
-import type { OpenPicture } from '../../local/picture-file.ts'
 import { formatOfMime } from '../../protocol/formats.ts'
 import type { Likeness } from '../../protocol/likeness/likeness.ts'
 import type { ImageData } from '../../protocol/picture/image-data.ts'
-import type { Picture } from '../../protocol/picture/picture.ts'
 import type { ListedImage } from '../../protocol/records.ts'
+import type { ReadPicture } from '../../records/pictures.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { Delivery } from '../../synced/tables/meta.ts'
@@ -11,12 +10,14 @@ import type { DeliveryPort } from '../context.ts'
 import { canBe } from '../listing/index.ts'
 
 /** In what way a delivered picture is like the one that was sent. bytes: the same bytes. bare: the same bytes, of a picture that
- * is not known to hold anything that a host could remove without touching the image data. */
-export type Like = 'bytes' | 'bare' | Likeness
+ * is not known to hold anything that a host could remove without touching the image data. with
+ * metadata: the bytes of the file, of which others are sent. */
+export type Like = 'bytes' | 'bare' | 'with metadata' | Likeness
 
 /** What one picture shows at least of how the host delivers others of its format. */
 const SHOWS: Readonly<Record<Like, Delivery>> = {
   bytes: 'as sent',
+  'with metadata': 'as sent',
   bare: 'without metadata',
   data: 'without metadata',
   pixels: 'packed anew',
@@ -80,8 +81,7 @@ export function readData(text: string): ImageData {
  * would help. `isLinked`: nobody has compared the image's bytes yet, and the picture may be gone when somebody does. */
 export async function dataToRecord(
   { synced, pictures }: Pick<DeliveryPort, 'synced' | 'pictures'>,
-  { source }: OpenPicture,
-  { format, mime }: Picture,
+  { sent: { source }, picture: { format, mime } }: ReadPicture,
   isLinked = false,
 ): Promise<string | null> {
   const delivery = deliveryOf(synced, mime)

@@ -1,10 +1,10 @@
 import { PictureFileError } from '../../local/open-file.ts'
 import type { OpenPicture } from '../../local/picture-file.ts'
-import { sourceOfBytes } from '../../protocol/byte-reader.ts'
-import { formatOfMime } from '../../protocol/formats.ts'
+import { type ByteSource, sourceOfBytes } from '../../protocol/byte-reader.ts'
+import { type Format, formatOfMime } from '../../protocol/formats.ts'
 import { likeness } from '../../protocol/likeness/likeness.ts'
 import { hasImageData } from '../../protocol/picture/image-data.ts'
-import type { Picture } from '../../protocol/picture/picture.ts'
+import type { ReadPicture } from '../../records/pictures.ts'
 import { locationOf } from '../../records/versions.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileKey } from '../../synced/tables/files.ts'
@@ -18,31 +18,31 @@ import { deliveryOf, isSame, type Like, readData } from './learned.ts'
 export interface KnownPicture extends Bytes, Pick<ImageRow, 'mime' | 'width' | 'height'> {
   /** Its image data, as `writeData` writes them. Null or left out: not recorded. */
   data?: string | null
-  /** The picture while it is open, or the files that may have its bytes. */
-  at: OpenPicture | readonly FileKey[]
+  /** What is sent of the picture while it is open, or the files that may have its bytes. */
+  at: Pick<OpenPicture, 'source'> | readonly FileKey[]
+  /** The bytes of files from which these were made. */
+  madeOf?: readonly Buffer[]
 }
 
-export function knownOf(
-  at: OpenPicture,
-  { mime, width, height }: Pick<Picture, 'mime' | 'width' | 'height'>,
-): KnownPicture {
-  return { hash: at.hash, size: at.look.size, mime, width, height, at }
+export function knownOf({ open, sent, picture: { mime, width, height } }: ReadPicture): KnownPicture {
+  return { hash: sent.hash, size: sent.size, mime, width, height, at: sent, madeOf: [open.hash] }
 }
 
 /** The picture from which an image was made. */
-export function pictureOf({ files }: Synced, image: ImageRow): KnownPicture {
+export function pictureOf({ files, images }: Synced, image: ImageRow): KnownPicture {
   const { hash, size, mime, width, height, data, id } = image
-  return { hash, size, mime, width, height, data, at: files.onImage(id) }
+  const madeOf = images.given(image).flatMap(bytes => (bytes.how === null ? [bytes.hash] : []))
+  return { hash, size, mime, width, height, data, at: files.onImage(id), madeOf }
 }
 
 /** The picture that an upload in doubt has sent. */
 export function sentFor(intent: OpenUpload): KnownPicture {
-  const { hash, size, mime, width, height } = intent
-  return { hash, size, mime, width, height, at: [intent] }
+  const { hash, size, mime, width, height, file_hash } = intent
+  return { hash, size, mime, width, height, at: [intent], madeOf: [file_hash] }
 }
 
-/** The result of a look. `size`: the size of what was delivered. */
-export type Looked = { kind: Like; size: number } | { kind: 'unknown'; why: Reason }
+/** The result of a look. `size` and `hash`: of what was delivered. */
+export type Looked = ({ kind: Like } & Bytes) | { kind: 'unknown'; why: Reason }
 
 /** The most bytes that are read of an image that is larger than the picture. */
 const MOST_OTHER = 64 * 2 ** 20
@@ -68,22 +68,40 @@ export async function lookAt(
   if (!given.ok) return { kind: 'unknown', why: given.message }
   if (given.status !== 200)
     return { kind: 'unknown', why: because('address_answered', { status: given.status }) }
+  const { sha256: hash } = given
+  if (isOfFile(known, hash)) return { kind: 'with metadata', size, hash }
   const format = formatOfMime(known.mime)
   const delivered = size <= MOST_HELD ? sourceOfBytes(Buffer.concat(held)) : null
-  if (given.size === known.size && given.sha256.equals(known.hash)) {
+  if (given.size === known.size && hash.equals(known.hash)) {
     const isTold = format === null || !hasImageData(format) || deliveryOf(synced, known.mime) === 'as sent'
     const data = isTold ? null : delivered && (await pictures.data(format, delivered))
-    return { kind: isTold || data?.bare === false ? 'bytes' : 'bare', size }
+    return { kind: isTold || data?.bare === false ? 'bytes' : 'bare', size, hash }
   }
-  if (format === null || delivered === null) return { kind: 'unread', size }
-  const open = 'look' in known.at ? known.at : await opened(context, known.at, signal, known.hash)
+  if (format === null || delivered === null) return { kind: 'unread', size, hash }
+  return { kind: await likeTo(context, { ...known, format }, delivered, signal), size, hash }
+}
+
+async function likeTo(
+  context: DeliveryPort,
+  { at, hash, madeOf = [], data: recorded, format }: KnownPicture & { format: Format },
+  delivered: ByteSource,
+  signal: AbortSignal,
+): Promise<Like> {
+  const { pictures } = context
+  // Metadata are no image data, so a file from which the picture was made tells the same.
+  const open = 'source' in at ? null : await opened(context, at, signal, [hash, ...madeOf])
   try {
-    const source = open?.source ?? null
-    const data = known.data ? readData(known.data) : source && (await pictures.data(format, source))
-    return { kind: await likeness(pictures, { format, data, source }, delivered), size }
+    const source = 'source' in at ? at.source : (open?.source ?? null)
+    const data = recorded ? readData(recorded) : source && (await pictures.data(format, source))
+    return await likeness(pictures, { format, data, source }, delivered)
   } finally {
-    if (open !== known.at) open?.close()
+    open?.close()
   }
+}
+
+/** Whether these are the bytes of a file from which the picture was made, so that the host has it with its metadata. */
+function isOfFile({ hash, madeOf = [] }: KnownPicture, delivered: Buffer): boolean {
+  return !delivered.equals(hash) && madeOf.some(file => delivered.equals(file))
 }
 
 /** Whether an address delivers this picture now. False proves nothing: a cache may have sent another picture or a 404. */
@@ -94,21 +112,21 @@ export async function delivers(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { kind } = await lookAt(context, cdnUrl, known, signal)
-  return kind !== 'unknown' && isSame(kind)
+  return kind !== 'unknown' && kind !== 'with metadata' && isSame(kind)
 }
 
-/** Opens the first of the files that can be read. With `hash`, the first one with these bytes. */
+/** Opens the first of the files that can be read. With `hashes`, the first one that has such bytes. */
 export async function opened(
   { synced, openPicture }: DeliveryPort,
   files: readonly FileKey[],
   signal: AbortSignal,
-  hash?: Buffer,
+  hashes?: readonly Buffer[],
 ): Promise<OpenPicture | null> {
   for (const file of files) {
     const { mirror, path } = locationOf(synced, file)
     try {
       const open = await openPicture(synced.mirrors.byId(mirror)!.folder, path, signal)
-      if (!hash || open.hash.equals(hash)) return open
+      if (!hashes || hashes.some(hash => open.hash.equals(hash))) return open
       open.close()
     } catch (error) {
       if (!(error instanceof PictureFileError)) throw error

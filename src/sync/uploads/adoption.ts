@@ -1,7 +1,7 @@
-import type { OpenPicture } from '../../local/picture-file.ts'
+import { asItLies } from '../../local/sent-picture.ts'
 import { HOUR_MS } from '../../protocol/clock.ts'
 import { proved, refuted } from '../../records/images.ts'
-import { stored, unchanged } from '../../records/pictures.ts'
+import { type Stored, stored, unchanged } from '../../records/pictures.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
@@ -31,7 +31,7 @@ import {
   type UnrecordedImage,
   unrecordedIn,
 } from '../listing/index.ts'
-import type { Parcel, ReadPicture, UploadResult } from './upload-job.ts'
+import type { JobPicture, Parcel, UploadResult } from './upload-job.ts'
 
 /** Asks, before a picture is sent, whether an unrecorded image in its album is this picture. Gives each image to one file at
  * most. When several may be the picture and nothing tells them apart, the file fails. Null: the picture must be sent. */
@@ -41,14 +41,14 @@ export async function adopt(
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
   const { synced } = context
-  const { job, open } = parcel
+  const { job } = parcel
   if (synced.resend.has(job.file)) return null
   for (const isNamed of [true, false]) {
     const candidates = candidatesFor(context, parcel, isNamed)
     if (candidates.images.length === 0) continue
     const inDoubt = synced.journal.openOnFile(job.file)
     if (mayArrive(context, job.file)) return { kind: 'waits', message: because('older_version_open') }
-    if (inDoubt.length > 0) return ambiguous(context, open, because('older_version_alike'))
+    if (inDoubt.length > 0) return ambiguous(context, parcel, because('older_version_alike'))
     const chosen = await choose(context, parcel, candidates, signal)
     if (chosen) return chosen
   }
@@ -70,21 +70,25 @@ interface Candidates {
 
 function candidatesFor(
   context: EngineContext,
-  { job, open, picture, album }: Parcel,
+  { job, open, sent, picture, album }: Parcel,
   isNamed: boolean,
 ): Candidates {
   const { synced, contents } = context
   const { name, image: used } = job.file
-  const features = { name, size: open.look.size, ...featuresOf(picture) }
+  const features = { name, size: sent.size, ...featuresOf(picture) }
+  // Before a change of what is taken out, the file may have been sent as it lies there.
+  const sizes = [sent.size, open.look.size]
   // Recorded images are removed once more, because recovery may have recorded some since the album was walked.
   const listed = isNamed
     ? contents.unrecorded(album, name)
     : contents.renamed(album, name).filter(image => !isNameOfAnother(synced, job.file, image))
   const named = unrecordedIn(synced, listed).filter(
     image =>
-      canBe(image, features, { names: false, sizes: false }) && !synced.refuted.has(image.id, open.hash),
+      canBe(image, features, { names: false, sizes: false }) && !synced.refuted.has(image.id, sent.hash),
   )
-  const images = named.filter(image => canBe(image, features, { names: false }))
+  const images = named.filter(image =>
+    sizes.some(size => canBe(image, { ...features, size }, { names: false })),
+  )
   // A host that alters pictures may list the size of the altered ones, so the size does not count then.
   const isNew = () => used === null && synced.journal.openOnFile(job.file).length === 0
   const isOne = images.length > 0 || named.length === 0
@@ -118,13 +122,13 @@ async function choose(
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
   const { synced, contents } = context
-  const { job, open, album } = parcel
+  const { job, sent, album } = parcel
   const { images, isNamed, isSized } = candidates
   const flat = flatness(synced, job.albumPath, album)
   // A picture is linked only to an image in its own album: the album above holds pictures of several folders, which may have
   // equal names. A file that uses an image keeps it until another one is proved, and is not linked either.
   const isAlone = images.length === 1 && flat === 0 && job.file.image === null
-  const promisedMs = Math.max(...images.map(image => promisedFor(context, image, open)))
+  const promisedMs = Math.max(...images.map(image => promisedFor(context, image, parcel)))
   const unknown: Reason[] = []
   for (const image of images) {
     // After a state loss, comparing would fetch everything. So a picture is linked where its bytes would show nothing more.
@@ -134,11 +138,14 @@ async function choose(
         ? { verdict: 'unknown', why: because('address_not_known') }
         : await compareOrLearn(context, parcel, image, signal)
     if (compared.verdict === 'equal' && contents.claim(album, image)) {
-      await record(context, parcel, image, { cdn_url: compared.cdnUrl, proof: 'compared', flat })
-      return { kind: 'unchanged', size: open.look.size, compared: true }
+      const isWhole = !compared.bytes.hash.equals(sent.hash)
+      const note = isWhole ? because('had_metadata') : null
+      const known = { cdn_url: compared.cdnUrl, proof: 'compared', flat, note } as const
+      await record(context, parcel, image, known, isWhole)
+      return { kind: 'unchanged', size: parcel.open.look.size, compared: true }
     }
     if (compared.verdict === 'unknown') unknown.push(compared.why)
-    if (compared.verdict === 'other') await synced.commit(tx => tx.refuted.put(image.id, open.hash))
+    if (compared.verdict === 'other') await synced.commit(tx => tx.refuted.put(image.id, sent.hash))
   }
   if (promisedMs > 0 && !unknown.every(mayBeAltered)) {
     contents.forget(album?.id ?? null)
@@ -156,17 +163,19 @@ async function linkOnly(
   unknown: readonly Reason[],
 ): Promise<UploadResult | null> {
   const { synced, contents } = context
-  const { job, open, picture, album } = parcel
+  const { job, open, sent, picture, album } = parcel
   // Where the host is not known to alter pictures, another size shows that the picture was edited.
   if (!isSized && !(isAlone && isAltered(synced, picture.mime))) return null
   // An equal name proves nothing, but sending the picture could make a second image of it.
   const isOnly = isAlone && (isNamed || !mayBeOfAnother(synced, job.file, images[0]!))
   if (isOnly && contents.claim(album, images[0]!)) {
-    await record(context, parcel, images[0]!, { cdn_url: null, proof: 'none', flat: 0 })
+    const { size = '' } = images[0]!
+    const isWhole = sizeFits(size, open.look.size) && !sizeFits(size, sent.size)
+    await record(context, parcel, images[0]!, { cdn_url: null, proof: 'none', flat: 0 }, isWhole)
     return { kind: 'linked' }
   }
   const why = because('images_alike', { images: unknown.length, why: unknown[0]! })
-  return ambiguous(context, open, why)
+  return ambiguous(context, parcel, why)
 }
 
 /** For how many milliseconds more the image may be listed without its bytes: a host may list an image from step 1 on, until the
@@ -175,10 +184,11 @@ async function linkOnly(
 function promisedFor(
   context: EngineContext,
   { size, time, seen }: UnrecordedImage,
-  { look }: OpenPicture,
+  { open, sent }: JobPicture,
 ): number {
   const { clock, credentialLifetimeMs } = context
-  if (sizeProves(size, look.size) && !mayBePromised(context)) return 0
+  const isThere = sizeProves(size, sent.size) || sizeProves(size, open.look.size)
+  if (isThere && !mayBePromised(context)) return 0
   const mostMs = mayArriveFor(credentialLifetimeMs)
   const made = Date.parse(time ?? '')
   // A time that is further from then is that of a clock that was set; NaN, where none is listed.
@@ -186,22 +196,26 @@ function promisedFor(
 }
 
 /** Whether the delivered image may tell more of the picture than the listing, or nobody knows that yet. */
-function isTold({ synced }: EngineContext, { open, picture }: Parcel): boolean {
+function isTold({ synced }: EngineContext, { sent, picture }: Parcel): boolean {
   const delivery = deliveryOf(synced, picture.mime)
-  return delivery === undefined ? !open.bare : delivery === 'without metadata' || delivery === 'packed anew'
+  return delivery === undefined ? !sent.bare : delivery === 'without metadata' || delivery === 'packed anew'
 }
 
 /** Compares. When that tells nothing, other images in the album show what the host does to pictures of this type. */
 async function compareOrLearn(
   context: EngineContext,
-  { job: { file }, open, picture, album }: Parcel,
+  parcel: Parcel,
   { id, size: listedSize }: UnrecordedImage,
   signal: AbortSignal,
 ): Promise<Comparison> {
   const { synced, contents } = context
-  const { mime } = picture
+  const {
+    job: { file },
+    picture: { mime },
+    album,
+  } = parcel
   const at = { remote_id: id, name: file.name, listedSize }
-  const compare = () => compareDelivered(context, at, knownOf(open, picture), signal)
+  const compare = () => compareDelivered(context, at, knownOf(parcel), signal)
   const compared = await compare()
   if (compared.verdict !== 'unknown' || deliveryOf(synced, mime) !== undefined) return compared
   const others = unrecordedIn(synced, contents.all(album)).flatMap(image => {
@@ -217,17 +231,17 @@ async function compareOrLearn(
  * another version is in doubt. Null: the picture must be sent. */
 export async function adoptUsed(
   context: EngineContext,
-  { job, open, picture }: ReadPicture,
+  read: JobPicture,
   used: ImageRow,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
   const { synced } = context
+  const { job, open, picture } = read
   if (mayArrive(context, job.file)) return { kind: 'waits', message: because('older_version_open') }
-  const compared = await compareDelivered(context, used, knownOf(open, picture), signal)
+  const compared = await compareDelivered(context, used, knownOf(read), signal)
   if (compared.verdict === 'equal') {
-    const bytes = { hash: open.hash, size: open.look.size }
     await synced.commit(tx => {
-      proved(tx, used, bytes, compared.cdnUrl)
+      proved(tx, used, compared.bytes, compared.cdnUrl)
       unchanged(tx, job, open, tx.images.byId(used.id)!, job.file.flat, momentOf(context))
     })
     return { kind: 'unchanged', size: open.look.size, compared: true }
@@ -235,22 +249,25 @@ export async function adoptUsed(
   const canBeIt = dimensionsFit(used, featuresOf(picture)) && !synced.resend.has(job.file)
   if (compared.verdict === 'other' || !canBeIt) return null
   const why = because('linked_image_alike', { why: compared.why })
-  return ambiguous(context, open, why)
+  return ambiguous(context, read, why)
 }
 
-function ambiguous({ clock }: EngineContext, { hash }: OpenPicture, message: Reason): UploadResult {
+function ambiguous({ clock }: EngineContext, { open: { hash } }: JobPicture, message: Reason): UploadResult {
   return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash }
 }
 
+/** `isWhole`: the image is the file as it lies there, and not what would be sent of it now. */
 async function record(
   context: EngineContext,
-  { job, open, picture }: Parcel,
+  parcel: Parcel,
   { id, album }: UnrecordedImage,
-  known: { cdn_url: string | null; proof: 'none' | 'compared'; flat: FileRow['flat'] },
+  known: Pick<Stored, 'cdn_url' | 'proof' | 'flat' | 'note'>,
+  isWhole: boolean,
 ): Promise<void> {
-  const data = await dataToRecord(context, open, picture, known.proof === 'none')
+  const read = isWhole ? { ...parcel, sent: asItLies(parcel.open) } : parcel
+  const data = await dataToRecord(context, read, known.proof === 'none')
   const at = { remote_id: id, album, data, ...known }
-  return context.synced.commit(tx => stored(tx, job, open, picture, at, momentOf(context)))
+  return context.synced.commit(tx => stored(tx, parcel.job, read, at, momentOf(context)))
 }
 
 export interface Verified {
@@ -291,7 +308,8 @@ export async function verifyLink(
 ): Promise<Comparison> {
   const { synced, clock } = context
   const compared = await compareDelivered(context, image, pictureOf(synced, image), signal)
-  if (compared.verdict === 'equal') await synced.commit(tx => proved(tx, image, image, compared.cdnUrl))
+  if (compared.verdict === 'equal')
+    await synced.commit(tx => proved(tx, image, compared.bytes, compared.cdnUrl))
   if (compared.verdict === 'other') await synced.commit(tx => refuted(tx, image, clock.wall()))
   return compared
 }

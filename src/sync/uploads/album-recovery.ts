@@ -184,7 +184,7 @@ function isThere(
 
 /** The failure of an upload that a proxy refused with a page of its own, as it would again, and that has not arrived; or null. */
 function failureByProxy({ failures }: Synced, intent: OpenUpload, now: number): Failed | null {
-  const { folder, name, hash } = intent
+  const { folder, name, file_hash: hash } = intent
   const doubt = failures.doubt(folder, name)
   const message = doubt === undefined ? null : reasonIn(doubt, 'refused_by_node')
   if (message === null) return null
@@ -214,7 +214,8 @@ async function actOnAlike(
     sentFor(intent),
     signal,
   )
-  if (compared.verdict === 'other') return false
+  const isEqual = compared.verdict === 'equal' && compared.bytes.hash.equals(intent.hash)
+  if (compared.verdict === 'other' || (compared.verdict === 'equal' && !isEqual)) return false
   if (compared.verdict === 'equal')
     await record(recovery, intent, { remote_id: id, cdn_url: compared.cdnUrl, album, proof: 'compared' })
   // Until two walks agree, the upload may arrive as another image. A file that uses an image keeps it until another is proved.
@@ -277,7 +278,7 @@ function isListedAs(
 export async function record(
   recovery: Recovery,
   intent: OpenUpload,
-  at: Omit<Stored, 'flat'>,
+  at: Omit<Stored, 'flat' | 'note'>,
 ): Promise<void> {
   const { synced } = recovery
   const emitted = foundOut(synced, intent, true)

@@ -43,7 +43,7 @@ export async function settleJournal(
 
 /** The version that was sent may have arrived, so it is not sent again. When the file has changed, the new version is. */
 function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: number): void {
-  const { hash, size, mtime, since } = intent
+  const { file_hash: hash, file_size: size, mtime, since } = intent
   const file = tx.files.at(intent)
   if (file?.state !== 'pending' || file.size !== size || file.mtime !== mtime) return
   const why = because('cut_off')

@@ -1,5 +1,4 @@
 import { isSameLook } from '../../local/look.ts'
-import type { OpenPicture } from '../../local/picture-file.ts'
 import { exemptFromDimensions } from '../../protocol/formats.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { UploadRequest } from '../../protocol/records.ts'
@@ -32,7 +31,7 @@ const CREDENTIALS = 4
 
 /** The host's two-step upload (§4.1, §4.2): credential, intent, bytes, record. */
 export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
-  const { job, open, picture } = parcel
+  const { job, open, sent: made, picture } = parcel
   const declaration = new Declaration(run.synced, picture)
   /** Begins to be on the way to the host. Returns null, or why this upload may not. */
   const begin = async (): Promise<UploadResult | null> => {
@@ -49,7 +48,7 @@ export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal):
     const sent = await sendOnce(run, parcel, declaration, signal)
     if (sent.ok) {
       const { cdnUrl, imageId } = sent.value
-      return { kind: 'uploaded', cdnUrl, imageId, size: open.look.size }
+      return { kind: 'uploaded', cdnUrl, imageId, size: made.size }
     }
     const { failure } = sent
     // A failure of step 2 has used up the credential. A failure of step 1 has brought none.
@@ -127,10 +126,10 @@ async function sendBytes(
   signal: AbortSignal,
 ): Promise<Outcome<Stored>> {
   const { synced, host, clock, quota } = run
-  const { job, open, picture, album } = parcel
+  const { job, open, album } = parcel
   const { folder, name } = job.file
-  const { size, mtime } = open.look
-  const { width, height, mime } = picture
+  const { width, height, mime } = parcel.picture
+  const { hash, size, how, memory, chunks } = parcel.sent
   const time = { since: clock.wall(), sent_at: Math.round(clock.monotonic()) }
   const intent = await synced.commit(tx => {
     quota.grant(tx)
@@ -138,9 +137,12 @@ async function sendBytes(
     return tx.journal.openUpload({
       folder,
       name,
+      mtime: open.look.mtime,
+      hash,
       size,
-      mtime,
-      hash: open.hash,
+      how,
+      file_hash: open.hash,
+      file_size: open.look.size,
       mime,
       width,
       height,
@@ -150,24 +152,24 @@ async function sendBytes(
       ...time,
     })
   })
-  const lent = open.memory && { ...open.memory, released: open.memory.lend() }
-  const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
+  const lent = memory && { ...memory, released: memory.lend() }
+  const body = { fileName: name, mime, size, chunks, ...lent }
   const answer = await notArrived(
     run,
     await keepingPromise(run, parcel, await host.send(credential, body, signal), credential, signal),
     credential.cdnUrl,
-    knownOf(open, picture),
+    knownOf(parcel),
     signal,
   )
   const isReplaced = answer.ok && (await replacesItsOwn(run, parcel, answer.value, signal))
   // A proxy may send a request twice, and the node refuse the second copy. So the next try looks at the album first.
   if (!answer.ok && answer.failure.remedy === 'refused_by_node') run.contents.forget(album?.id ?? null)
-  const data = answer.ok ? await dataToRecord(run, open, picture) : null
+  const data = answer.ok ? await dataToRecord(run, parcel) : null
   // Commits keep their order. So the next upload's intent is not on the disk before this upload's record.
   if (answer.ok) job.lane.leave()
   return synced.commit(tx => {
     const known = answer.ok ? synced.images.byRemoteId(answer.value.imageId) : undefined
-    const sent = isReplaced ? answer : notAnothers(answer, known, open)
+    const sent = isReplaced ? answer : notAnothers(answer, known, hash)
     if (sent.ok) {
       const { imageId, cdnUrl } = sent.value
       if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) tx.meta.set('promises_broken', true)
@@ -183,7 +185,7 @@ async function sendBytes(
       const file = withoutOther(parcel, known, () =>
         (isReplaced ? replaced : refuted)(tx, known!, clock.wall()),
       )
-      stored(tx, { ...job, file }, open, picture, place, momentOf(run))
+      stored(tx, { ...job, file }, parcel, place, momentOf(run))
       declaration.acknowledged(tx)
     }
     // When nobody knows whether the picture arrived (`find_out`), the intent stays open for recovery.
@@ -241,11 +243,11 @@ const withoutId: HostFailure = {
 
 /** The file without the image, which does not have its bytes any more. `forget` removes the image's record. */
 function withoutOther(
-  { job: { file }, open }: Parcel,
+  { job: { file }, sent }: Parcel,
   known: ImageRow | undefined,
   forget: () => void,
 ): FileRow {
-  if (!known || known.hash.equals(open.hash)) return file
+  if (!known || known.hash.equals(sent.hash)) return file
   forget()
   return file.image === known.id ? { ...file, image: null } : file
 }
@@ -254,20 +256,22 @@ function withoutOther(
  * delivers the new bytes. */
 async function replacesItsOwn(
   run: UploadRun,
-  { job, open, picture, album }: Parcel,
+  parcel: Parcel,
   { imageId, cdnUrl }: Stored,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { synced } = run
+  const { job, sent, picture, album } = parcel
   const known = synced.images.byRemoteId(imageId)
-  if (!known || known.hash.equals(open.hash)) return false
+  if (!known || known.hash.equals(sent.hash)) return false
   const isUsed = known.id === job.file.image
   const isHere = known.album === (album?.id ?? null)
   if (!isUsed && !(isHere && known.name === job.file.name)) return false
   if (synced.files.onImage(known.id).length > (isUsed ? 1 : 0)) return false
   const image = { ...known, cdn_url: cdnUrl ?? known.cdn_url }
-  const compared = await compareDelivered(run, image, knownOf(open, picture), signal)
-  if (compared.verdict !== 'unknown') return compared.verdict === 'equal'
+  const compared = await compareDelivered(run, image, knownOf(parcel), signal)
+  if (compared.verdict === 'equal') return compared.bytes.hash.equals(sent.hash)
+  if (compared.verdict === 'other') return false
   // A host that has delivered no picture of this type can't show it, nor one that encodes anew. Then the answer alone counts.
   const isSilent = deliveryOf(synced, picture.mime) === undefined
   if (!isHere || !(isSilent || mayBeAltered(compared.why))) return false
@@ -276,8 +280,8 @@ async function replacesItsOwn(
 }
 
 /** Rejects an answer whose id is that of an image with other bytes, as when a node answers twice. */
-function notAnothers(sent: Outcome<Stored>, known: ImageRow | undefined, open: OpenPicture): Outcome<Stored> {
-  const isAnothers = known !== undefined && known.proof !== 'none' && !known.hash.equals(open.hash)
+function notAnothers(sent: Outcome<Stored>, known: ImageRow | undefined, hash: Buffer): Outcome<Stored> {
+  const isAnothers = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
   return isAnothers ? { ok: false, failure: idOfAnother } : sent
 }
 
@@ -288,10 +292,10 @@ const idOfAnother: HostFailure = {
   message: because('id_of_another'),
 }
 
-function requestFor({ job, open, album }: Parcel, declaration: Declaration): UploadRequest {
+function requestFor({ job, sent, album }: Parcel, declaration: Declaration): UploadRequest {
   return {
     file_name: job.file.name,
-    file_size: open.look.size,
+    file_size: sent.size,
     ...declaration.fields(),
     ...(album && { album_id: album.remote_id }),
   }

@@ -23,22 +23,23 @@ const BYTES_PER_MS = 100_000
  * full time, because the marker may be the old one's. So does one that lacked its end a moment ago, because its first writer is
  * still at work. Three kinds do not wait here, because others would wait for them: a picture whose bytes are on the host, one
  * whose end is missing, and one that changed while this function waited before, such as a webcam's. IncompletePictures remembers
- * the latter two. `used`: the hash of the image that the file uses, or null. */
+ * the latter two. `isUsed`: whether these are bytes of the image
+ * that the file uses. Null: it uses none. */
 export async function openSettled(
   context: SettleContext,
   job: Pick<UploadJob, 'file' | 'root' | 'path'>,
-  used: Buffer | null,
+  isUsed: ((hash: Buffer) => boolean) | null,
   signal: AbortSignal,
 ): Promise<OpenPicture | Waits> {
   const { openPicture, settleMs, clock, incomplete } = context
   const { file, root, path } = job
   const quietMs = (size: number) => Math.min(settleMs, LOOKS_APART_MS + size / BYTES_PER_MS)
   const quietFor = leftAloneMs(context, job, file.ctime)
-  const toBe = used ? 0 : quietMs(file.size)
+  const toBe = isUsed ? 0 : quietMs(file.size)
   if (quietFor < toBe) await clock.sleep(toBe - quietFor, signal)
   const first = await openPicture(root, path, signal)
   const { look, verdict, hash } = first
-  if (verdict.kind === 'missing' || used?.equals(hash)) return first
+  if (verdict.kind === 'missing' || isUsed?.(hash)) return first
   const restMs = isWrittenOver(first, file, settleMs) ? IN_PLACE * settleMs : settleMs
   const age = leftAloneMs(context, job, look.ctime)
   if (age >= restMs) return first

@@ -1,9 +1,8 @@
-import type { OpenPicture } from '../../local/picture-file.ts'
 import { DAY_MS, HOUR_MS, type Millis } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
-import type { Picture } from '../../protocol/picture/picture.ts'
 import type { Deletions } from '../../records/escrow.ts'
+import type { ReadPicture } from '../../records/pictures.ts'
 import { waits } from '../../records/waits.ts'
 import { isOdd, isOutage, mayBeOfPicture } from '../../remote/failures.ts'
 import type { HostFailure, Remedy } from '../../remote/host.ts'
@@ -98,15 +97,13 @@ export function isAsScanned(run: QueuePort, mirrors: Mirrors, file: FileRow): bo
   )
 }
 
-/** A picture that was read. */
-export interface ReadPicture {
+/** A picture that was read, and whose. */
+export interface JobPicture extends ReadPicture {
   job: UploadJob
-  open: OpenPicture
-  picture: Picture
 }
 
 /** A picture that was read, and the album that it is sent into. */
-export interface Parcel extends ReadPicture {
+export interface Parcel extends JobPicture {
   album: Album
 }
 

@@ -263,7 +263,9 @@ export class UploadQueue {
     const { clock, credentialLifetimeMs, synced } = this.#run
     const since = clock.wall()
     // Recovery counts from when the bytes were sent, even when the file was moved away and back since.
-    const sent = synced.journal.openUploads().flatMap(open => (open.hash.equals(hash) ? [open.sent_at] : []))
+    const sent = synced.journal
+      .openUploads()
+      .flatMap(open => (open.file_hash.equals(hash) ? [open.sent_at] : []))
     const age = sent.length > 0 ? clock.monotonic() - Math.max(...sent) : 0
     return { hash, since, until: since - age + mayArriveFor(credentialLifetimeMs), why: failure.message }
   }

@@ -1,13 +1,14 @@
 import { PictureFileError } from '../../local/open-file.ts'
 import { type OpenPicture, whyNoPicture } from '../../local/picture-file.ts'
+import { asItLies, type SentPicture } from '../../local/sent-picture.ts'
 import { HOUR_MS } from '../../protocol/clock.ts'
 import { described } from '../../records/images.ts'
-import { hashed, unchanged } from '../../records/pictures.ts'
+import { hashed, TO_SEND_ANEW, unchanged } from '../../records/pictures.ts'
 import { noAlbumInPresign } from '../../remote/failures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
-import { because } from '../../words/reasons.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { type Album, flatness, isLeaving, recordedAlbums } from '../album.ts'
 import { ALBUM_IN_DOUBT, DefaultAlbum } from '../albums/index.ts'
 import { lossEndsAt, momentOf } from '../clock.ts'
@@ -17,6 +18,7 @@ import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
 import {
   isOfAlbum,
+  type JobPicture,
   type Parcel,
   resultOfRefusal,
   type UploadJob,
@@ -64,7 +66,8 @@ export class Uploader {
   ): Promise<UploadResult> {
     let open: OpenPicture | Waits
     try {
-      open = await openSettled(this.#run, job, this.#imageOf(job)?.hash ?? null, signal)
+      const used = this.#imageOf(job)
+      open = await openSettled(this.#run, job, used ? hash => this.#isThere(used, hash) : null, signal)
     } catch (error) {
       if (!(error instanceof PictureFileError)) throw error
       if (error.code !== 'UNREADABLE') return { kind: 'waits', message: error.why }
@@ -87,40 +90,67 @@ export class Uploader {
   }
 
   async #uploadOpen(job: UploadJob, open: OpenPicture, signal: AbortSignal): Promise<UploadResult> {
-    const { hash, picture } = open
+    const { maker, only } = this.#run
     // Another disk may have been mounted at the folder since the scan.
     if (!job.isAsScanned()) return { kind: 'waits', message: because('folder_replaced') }
+    const whole = asItLies(open)
     const used = this.#imageOf(job)
-    if (used && this.#isThere(used, hash) && !this.#isDoubted(used, job)) return this.#leave(job, open, used)
-    if (this.#run.only === 'compare') return this.#compare(job, open)
-    if (this.#wasSent(job, hash)) return { kind: 'uncertain', failure: sentBefore, hash }
+    const isSure = used && !this.#isDoubted(used, job)
+    const isAsked = maker !== null && used?.how === TO_SEND_ANEW
+    if (isSure && !isAsked && this.#isThere(used, open.hash)) return this.#leave(job, open, whole, used)
+    const made = maker && open.picture ? await maker(open, open.picture) : whole
+    const isMade = typeof made === 'object'
+    const sent = isMade ? made : whole
+    if (isSure && isMade && this.#isThere(used, sent.hash)) return this.#leave(job, open, sent, used)
+    if (only === 'compare') return this.#compare(job, open, sent)
+    const hindered = this.#whyNotSent(job, open, made)
+    if (hindered) return hindered
+    return this.#bringIn({ job, open, sent, picture: open.picture! }, isAsked ? undefined : used, signal)
+  }
+
+  /** Why a picture is not sent now, whatever the host holds. Null: nothing is in the way. */
+  #whyNotSent(job: UploadJob, open: OpenPicture, made: SentPicture | Reason): UploadResult | null {
+    const { hash, picture, foreign } = open
+    const { incomplete, synced, uploadForm } = this.#run
+    const inDoubt = synced.journal.openOnFile(job.file)
+    if (inDoubt.some(intent => intent.file_hash.equals(hash)))
+      return { kind: 'uncertain', failure: sentBefore, hash }
+    if (typeof made === 'object' && inDoubt.some(intent => intent.hash.equals(made.hash)))
+      return { kind: 'waits', message: because('older_version_open') }
     // Bytes of a foreign format are nobody's half picture, so the file does not wait for its end.
-    const waits = open.foreign === null ? this.#run.incomplete.judge(this.#run, job, open) : null
+    const waits = foreign === null ? incomplete.judge(this.#run, job, open) : null
     if (waits) return waits
-    if (!picture) {
-      return { kind: 'failed', code: 'NOT_A_PICTURE', message: whyNoPicture(open), retryAt: null, hash }
-    }
-    if (this.#run.uploadForm === 'presign' && job.albumPath.length > 0)
-      return this.#refused(noAlbumInPresign(), hash, job)
-    const mayBeIt = used && (used.proof === 'none' || this.#isThere(used, hash))
-    const adopted = mayBeIt && (await adoptUsed(this.#run, { job, open, picture }, used, signal))
+    const failed = { kind: 'failed', retryAt: null, hash } as const
+    if (!picture) return { ...failed, code: 'NOT_A_PICTURE', message: whyNoPicture(open) }
+    if (typeof made !== 'object') return { ...failed, code: 'METADATA_STAY', message: made }
+    const isFlatOnly = uploadForm === 'presign' && job.albumPath.length > 0
+    return isFlatOnly ? this.#refused(noAlbumInPresign(), hash, job) : null
+  }
+
+  /** Brings a picture to its album. `used`: the image that it uses, which may have its bytes. */
+  async #bringIn(read: JobPicture, used: ImageRow | undefined, signal: AbortSignal): Promise<UploadResult> {
+    const { job, open, sent, picture } = read
+    const { hash } = open
+    const mayBeIt = used && (used.proof === 'none' || this.#isThere(used, hash, sent.hash))
+    const adopted = mayBeIt && (await adoptUsed(this.#run, read, used, signal))
     if (adopted) return adopted
     const album = await this.#albumOf(job, signal)
     if (!album.ok && isOfAlbum(album.failure)) this.#refusedAlbums.set(job.file.folder, album.failure)
     if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash, job)
     if (album.value === undefined) return this.#notThere()
-    const result = await this.#bringInTime({ job, open, picture, album: album.value }, signal)
-    if (result.kind === 'uploaded') await this.#learnFrom(result, { open, picture }, signal)
+    const result = await this.#bringInTime({ ...read, album: album.value }, signal)
+    if (result.kind === 'uploaded') await this.#learnFrom(result, read, signal)
     return ofType(result, picture.mime)
   }
 
   /** Records that the file is the picture of its image. Recovery has recorded the image without the file at hand. */
-  async #leave(job: UploadJob, open: OpenPicture, used: ImageRow): Promise<UploadResult> {
-    const { picture, hash, look } = open
-    const lacks = used.data === null && used.hash.equals(hash)
-    const data = lacks && picture ? await dataToRecord(this.#run, open, picture) : null
+  async #leave(job: UploadJob, open: OpenPicture, sent: SentPicture, used: ImageRow): Promise<UploadResult> {
+    const { picture, look } = open
+    const isIt = used.hash.equals(sent.hash)
+    const lacks = isIt && used.data === null
+    const data = lacks && picture ? await dataToRecord(this.#run, { open, sent, picture }) : null
     await this.#run.synced.commit(tx => {
-      if (data) described(tx, used, data)
+      described(tx, used, { data, how: isIt ? sent.how : null })
       unchanged(tx, job, open, used, job.file.flat, momentOf(this.#run))
     })
     return { kind: 'unchanged', size: look.size }
@@ -129,14 +159,14 @@ export class Uploader {
   /** Learns from the first picture of a type. Only one is looked at, so that a delivery that hangs holds up only one. */
   async #learnFrom(
     { cdnUrl }: Extract<UploadResult, { kind: 'uploaded' }>,
-    { open, picture }: Pick<Parcel, 'open' | 'picture'>,
+    read: JobPicture,
     signal: AbortSignal,
   ): Promise<void> {
-    const { mime } = picture
+    const { mime } = read.picture
     const isKnown = this.#looked.has(mime) || deliveryOf(this.#run.synced, mime) !== undefined
     if (cdnUrl === null || isKnown) return
     this.#looked.add(mime)
-    await learnFrom(this.#run, knownOf(open, picture), cdnUrl, signal)
+    await learnFrom(this.#run, knownOf(read), cdnUrl, signal)
   }
 
   /** Like `#bring`. When the node may have refused a credential because of its age, fewer uploads go together from now on, and this
@@ -151,11 +181,12 @@ export class Uploader {
     }
   }
 
-  /** Whether the image is on the host and has these bytes, or was restored in them. False while an intent to delete it is
-   * open. */
-  #isThere(image: ImageRow, hash: Buffer): boolean {
+  /** Whether the image is on the host and has such bytes, was made of them, or was restored in them. False while an intent to
+   * delete it is open. */
+  #isThere(image: ImageRow, ...hashes: Buffer[]): boolean {
     const { images, journal } = this.#run.synced
-    return images.byHash(hash).some(({ id }) => id === image.id) && !journal.deletionOf(image.id)
+    const isIts = (hash: Buffer) => images.byHash(hash).some(({ id }) => id === image.id)
+    return hashes.some(isIts) && !journal.deletionOf(image.id)
   }
 
   /** Whether an upload in doubt may have put another version into the image: a host may keep the id of a picture's image. */
@@ -166,26 +197,25 @@ export class Uploader {
     return isDoubt && meta.get('versions_apart') === null
   }
 
-  #wasSent({ file }: UploadJob, hash: Buffer): boolean {
-    return this.#run.synced.journal.openOnFile(file).some(intent => intent.hash.equals(hash))
-  }
-
   /** Lets the file use an image that no file uses, where the records alone prove which album is the picture's. */
-  async #compare(job: UploadJob, open: OpenPicture): Promise<UploadResult> {
+  async #compare(job: UploadJob, open: OpenPicture, sent: SentPicture): Promise<UploadResult> {
     const { synced } = this.#run
+    const isIt = (intent: OpenUpload) => intent.file_hash.equals(open.hash) || intent.hash.equals(sent.hash)
     const albums = recordedAlbums(synced, job.albumPath)
     const album = albums.at(-1) ?? this.#default.known(this.#run) ?? null
     const isSure = albums.every(row => row?.confirmed === 1) && !(album && isLeaving(synced, album))
-    const unused = isSure && !this.#wasSent(job, open.hash) && (await this.#useUnused(job, open, album))
+    const mayUse = isSure && !synced.journal.openOnFile(job.file).some(isIt)
+    const unused = mayUse && (await this.#useUnused({ job, open, sent, album }))
     if (unused) return unused
     await synced.commit(tx => hashed(tx, job.file, open))
     return { kind: 'compared' }
   }
 
   /** Lets the file use an image in `album` that no file uses. Null: there is none for it. */
-  async #useUnused(job: UploadJob, open: OpenPicture, album: Album): Promise<UploadResult | null> {
-    const unused = unusedImageOf(this.#run, job, open, album)
+  async #useUnused(parcel: Omit<Parcel, 'picture'>): Promise<UploadResult | null> {
+    const unused = unusedImageOf(this.#run, parcel)
     if (!unused) return null
+    const { job, open, album } = parcel
     const flat = flatness(this.#run.synced, job.albumPath, album)
     await this.#run.synced.commit(tx => unchanged(tx, job, open, unused, flat, momentOf(this.#run)))
     return { kind: 'unchanged', size: open.look.size, cdn_url: unused.cdn_url }
@@ -216,8 +246,8 @@ export class Uploader {
   }
 
   async #bring(parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
-    const { job, open, album } = parcel
-    const found = (await this.#useUnused(job, open, album)) ?? (await adopt(this.#run, parcel, signal))
+    const { job, album } = parcel
+    const found = (await this.#useUnused(parcel)) ?? (await adopt(this.#run, parcel, signal))
     if (found) return found
     if (this.#run.only) return this.#notThere()
     const until = lossEndsAt(this.#run.synced, this.#run.credentialLifetimeMs, this.#run.clock)
@@ -258,11 +288,10 @@ export class Uploader {
  * only linked does not replace another. A run that does not ask the host takes none that an audit found gone. */
 function unusedImageOf(
   { synced, only }: UploadRun,
-  { file }: UploadJob,
-  { hash }: OpenPicture,
-  album: Album,
+  { job: { file }, open, sent, album }: Omit<Parcel, 'picture'>,
 ): ImageRow | undefined {
-  return synced.images.byHash(hash).find(image => {
+  const made = open.hash.equals(sent.hash) ? [] : synced.images.byHash(sent.hash)
+  return [...made, ...synced.images.byHash(open.hash)].find(image => {
     const isSure = image.proof !== 'none' || file.image === null
     const isHere = image.album === (album?.id ?? null) && image.name === file.name && isSure
     const isFree = synced.files.onImage(image.id).every(({ state }) => state === 'gone')

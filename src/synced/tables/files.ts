@@ -1,7 +1,7 @@
 import type { FileLook } from '../../local/look.ts'
 import type { Statements } from '../database.ts'
 import { boundsBelow, pages } from '../queries.ts'
-import type { Bytes } from './images.ts'
+import { type Bytes, idsWith } from './images.ts'
 
 /** pending: to be hashed, and to be sent when its bytes are new. synced: its image has its bytes. linked: an image has its name,
  * dimensions and size, and the bytes are not compared yet. uncertain: its upload is in doubt. failed: its last upload failed.
@@ -40,7 +40,7 @@ export const mayBeSame = `files.hash IS NULL AND image IS NOT NULL
 
 /** The synced files with these bytes, as SQL text for FROM. */
 export const withBytes = (hash: string) =>
-  `images AS same CROSS JOIN files ON same.hash = ${hash} AND files.image = same.id AND files.state = 'synced'`
+  `files ON files.image IN ${idsWith(hash)} AND files.state = 'synced'`
 
 /** The condition that a file has no proved image, word for word as its index says it. */
 const IS_OPEN = `(files.state = 'pending' OR files.state = 'uncertain' OR files.state = 'failed' OR files.state = 'linked')`

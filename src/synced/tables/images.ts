@@ -28,6 +28,8 @@ export interface ImageRow extends Bytes {
   data: string | null
   /** How a listing first showed an altered image: `size width height`. Null: it shows the image as it was sent. */
   listed: string | null
+  /** How what was sent was made from the file (`SentPicture`). Null: it was sent as it lay there. */
+  how: string | null
 }
 
 /** How the host had altered a picture that a restore got from it. */
@@ -40,10 +42,14 @@ export interface Alteration {
 
 /** Bytes that a restore got of an image, and that differ from what the host was sent. */
 export type Altered = Bytes & Alteration
-/** Bytes that are known to be an image's picture. `how`: null for the bytes that the host was sent. */
+/** Bytes that are known to be an image's picture. `how`: null for the original's: those of a file from which the sent ones were
+ * made, or else those that the host was sent. */
 export type Given = Bytes & (Alteration | { how: null; turned: 0 })
 
-/** The ids of the images that have these bytes, or of which a restore got these bytes. SQL text. */
+/** In `delivered.how`: these are the bytes of a file from which the image was made. */
+const OF_FILE = 'file'
+
+/** The ids of the images that have these bytes, or of which a restore got these bytes, or a file has them. SQL text. */
 export const idsWith = (hash: string) =>
   `(SELECT id FROM images WHERE hash = ${hash} UNION SELECT image FROM delivered WHERE hash = ${hash})`
 
@@ -54,8 +60,8 @@ export const IMAGE_TRANSITIONS = {
   gone: { none: ['uploaded', 'compared', 'linked'] },
 } as const
 
-type NewImage = Omit<ImageRow, 'id' | 'kept' | 'mtime' | 'data' | 'listed'> &
-  Partial<Pick<ImageRow, 'mtime' | 'data'>>
+type NewImage = Omit<ImageRow, 'id' | 'kept' | 'mtime' | 'data' | 'listed' | 'how'> &
+  Partial<Pick<ImageRow, 'mtime' | 'data' | 'how'>>
 
 /** By how many rows a table is too long. It may have a row for each image, and 100,000 more. Counting reads all rows. */
 export const excessOf = (table: 'history' | 'versions') =>
@@ -65,16 +71,22 @@ export const excessOf = (table: 'history' | 'versions') =>
 export function openImages({ all, column, get, insert, isEmpty, run, value }: Statements) {
   const byRemoteId = get<[remoteId: string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
   const add = insert<[image: Omit<ImageRow, 'id' | 'kept' | 'listed'>]>(
-    `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof, mtime, data)
-     VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof, @mtime, @data)
+    `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof, mtime, data, how)
+     VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof, @mtime, @data, @how)
      ON CONFLICT (remote_id) DO NOTHING`,
   )
   const ofHash = all<[hash: Buffer], ImageRow>('SELECT * FROM images WHERE hash = +? ORDER BY id')
   const ofBytes = all<[{ hash: Buffer }], ImageRow>(
     `SELECT * FROM images WHERE id IN ${idsWith('+@hash')} ORDER BY id`,
   )
-  const given = all<[id: number], Altered>('SELECT hash, size, how, turned FROM delivered WHERE image = ?')
-  /** The images of these bytes. The bytes that a restore has written of an image count as the image's too. */
+  const given = all<[id: number], Given>(
+    `SELECT hash, size, nullif(how, '${OF_FILE}') AS how, turned FROM delivered WHERE image = ?`,
+  )
+  const give = run<[Bytes & { id: number; how: string; turned: 0 | 1 }]>(
+    'INSERT OR IGNORE INTO delivered (image, hash, size, how, turned) VALUES (@id, @hash, @size, @how, @turned)',
+  )
+  /** The images of these bytes. The bytes that a restore has written of an image count as the image's too, and those of a file
+   * from which it was made. */
   const byHash = (hash: Buffer) => (isEmpty('delivered') ? ofHash(hash) : ofBytes({ hash }))
 
   return {
@@ -108,7 +120,11 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
       ),
       byHash,
       /** All bytes that are known to be the image's picture. Those that were sent come first. */
-      given: ({ id, hash, size }: ImageRow): Given[] => [{ hash, size, how: null, turned: 0 }, ...given(id)],
+      given({ id, hash, size }: ImageRow): Given[] {
+        const others = given(id).filter(bytes => !bytes.hash.equals(hash))
+        const isMade = others.some(({ how }) => how === null)
+        return [{ hash, size, how: isMade ? 'stripped' : null, turned: 0 } as Given, ...others]
+      },
       /** Images of this type that are proved to have a picture's bytes, but not `besides`. Large ones come first, then the
        * latest. */
       samples: all<[{ mime: string; size: number; besides: string; most: number }], ImageRow>(
@@ -129,21 +145,24 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
     writes: {
       /** Records an image. Returns the record that has its id already, because a host may give equal bytes the same id. */
       put(image: NewImage): ImageRow {
-        const row = { mtime: null, data: null, ...image }
+        const row = { mtime: null, data: null, how: null, ...image }
         const id = add(row)
         return id === 0 ? byRemoteId(image.remote_id)! : { ...row, id, kept: 0, listed: null }
       },
       /** Records hash and size of the image's bytes, which were fetched from `cdn_url`. */
       prove: run<[Bytes & { id: number; cdn_url: string | null }]>(
         `UPDATE images SET proof = iif(proof = 'none', 'compared', proof), hash = @hash, size = @size, cdn_url = @cdn_url,
-           data = iif(hash = @hash, data, NULL) WHERE id = @id`,
+           data = iif(hash = @hash, data, NULL), how = iif(hash = @hash, how, NULL) WHERE id = @id`,
       ),
-      /** Records the image data of what was sent. `data`: as in `ImageRow`. */
-      describe: run<[{ id: number; data: string }]>('UPDATE images SET data = @data WHERE id = @id'),
+      /** Records what is known of what was sent. Null: nothing more than before. */
+      describe: run<[{ id: number } & Pick<ImageRow, 'data' | 'how'>]>(
+        'UPDATE images SET data = ifnull(@data, data), how = ifnull(@how, how) WHERE id = @id',
+      ),
       /** Records the bytes in which a restore gets the image. */
-      give: run<[Altered & { id: number }]>(
-        'INSERT OR IGNORE INTO delivered (image, hash, size, how, turned) VALUES (@id, @hash, @size, @how, @turned)',
-      ),
+      give: (bytes: Altered & { id: number }) => give(bytes),
+      /** Records the bytes of a file from which the image was made. */
+      madeOf: ({ id, hash, size }: Bytes & { id: number }) =>
+        give({ id, hash, size, how: OF_FILE, turned: 0 }),
       /** Records how a listing shows an image that the host has altered. */
       listed: run<[{ id: number; listed: string }]>('UPDATE images SET listed = @listed WHERE id = @id'),
       moved: run<[{ id: number; album: number | null }]>('UPDATE images SET album = @album WHERE id = @id'),

@@ -1,5 +1,6 @@
 import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
+import type { ImageRow } from './images.ts'
 
 /** A request that changes the host and whose outcome is not known yet. */
 interface Intent {
@@ -12,12 +13,13 @@ interface Intent {
 }
 
 /** An upload whose outcome is not known yet, and what recovery needs to find out whether the upload arrived. */
-export interface OpenUpload extends Intent {
+export interface OpenUpload extends Intent, Pick<ImageRow, 'hash' | 'size' | 'how'> {
   folder: number
   name: string
-  size: number
   mtime: number
-  hash: Buffer
+  /** The bytes of the file, of which the sent ones were made. */
+  file_hash: Buffer
+  file_size: number
   mime: string
   width: number | null
   height: number | null
@@ -58,8 +60,10 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
     },
     writes: {
       openUpload: insert<[Omit<OpenUpload, 'id'>]>(
-        `INSERT INTO journal (kind, since, sent_at, folder, name, size, mtime, hash, mime, width, height, cdn_url, remote_id, album)
-         VALUES ('upload', @since, @sent_at, @folder, @name, @size, @mtime, @hash, @mime, @width, @height, @cdn_url, @remote_id, @album)`,
+        `INSERT INTO journal (kind, since, sent_at, folder, name, size, mtime, hash, how, file_hash, file_size, mime, width, height,
+           cdn_url, remote_id, album)
+         VALUES ('upload', @since, @sent_at, @folder, @name, @size, @mtime, @hash, @how, @file_hash, @file_size, @mime, @width,
+           @height, @cdn_url, @remote_id, @album)`,
       ),
       openAlbumCreation: insert<[{ since: number; sent_at: number; parent: number | null; name: string }]>(
         `INSERT INTO journal (kind, since, sent_at, album, album_name)

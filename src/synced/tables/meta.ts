@@ -162,6 +162,8 @@ const FACTS = {
   paused_until: number,
   /** The setting `uploads.bandwidth`; '' when the config has none. */
   bandwidth: text,
+  /** The setting `uploads.strip`. */
+  strip: text,
   /** Why this machine does nothing: another machine has its albums. Null: it has them, or did not ask for them. */
   album_taken: text as unknown as Codec<Reason>,
   /** Why deletions wait for the store that the account's machines share (shared/claims.ts). Null: they do not wait. */

@@ -57,6 +57,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       return batch.map(folder => lookAtFolder(view, root, folder))
     },
     pictures: tinyReader,
+    maker: null,
     openPicture: openerFor(
       disk,
       machine.wall,

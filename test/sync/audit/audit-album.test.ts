@@ -21,6 +21,7 @@ const row = (id: number, more: Partial<ImageRow> = {}): ImageRow => ({
   kept: 0,
   data: null,
   listed: null,
+  how: null,
   ...more,
 })
 

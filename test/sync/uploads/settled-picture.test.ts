@@ -78,7 +78,7 @@ function stage({
       },
     },
     { file, root: '/r', path: 'a.png' },
-    standing === null ? null : hashOf(standing),
+    standing === null ? null : hash => hash.equals(hashOf(standing)),
     never,
   )
   let at: number | null = null

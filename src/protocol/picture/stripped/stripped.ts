@@ -33,6 +33,11 @@ const MAKERS: Readonly<
   svg: null,
 }
 
+/** Whether metadata are taken out of pictures of this format. */
+export function canBeStripped(format: Format): boolean {
+  return MAKERS[format] !== null
+}
+
 /** Takes the metadata out of a picture. What may stay is listed, and the bytes of its pixels stay as they are. Rejects only when
  * `source.read` does; memory is bounded. */
 export async function stripped(format: Format, source: ByteSource, how: Strip): Promise<Stripped> {

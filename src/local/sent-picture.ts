@@ -1,0 +1,45 @@
+import type { Picture } from '../protocol/picture/picture.ts'
+import type { Obstacle, Strip } from '../protocol/picture/stripped/rules.ts'
+import { canBeStripped, stripped } from '../protocol/picture/stripped/stripped.ts'
+import { because, type Reason } from '../words/reasons.ts'
+import { provedChunks } from './hashed-source.ts'
+import type { OpenPicture } from './picture-file.ts'
+
+/** What is sent of a picture, for as long as it is open. */
+export interface SentPicture extends Pick<OpenPicture, 'hash' | 'source' | 'memory' | 'chunks' | 'bare'> {
+  size: number
+  /** How it was made, and by which version of what makes it. Null: it is the file as it lies there. */
+  how: string | null
+}
+
+/** Makes what is sent of a picture. Returns the reason when that can't be done for sure. */
+export type Maker = (open: OpenPicture, picture: Picture) => Promise<SentPicture | Reason>
+
+export function asItLies(open: OpenPicture): SentPicture {
+  return { ...open, size: open.look.size, how: null }
+}
+
+const WHY_NOT = { not_whole: 'strip_not_whole', not_understood: 'strip_not_understood' } as const
+
+function whyNot({ code, part, at }: Obstacle): Reason {
+  const why = code === 'too_many' ? because('strip_too_many') : because(WHY_NOT[code], { part, at })
+  return because('metadata_stay', { why })
+}
+
+/** A new version of what strips sends nothing anew: this only tells how an image was made. */
+const VERSION = 1
+
+/** `changed`: as in `OpenOptions`. */
+export function stripping(strip: Strip, changed: () => Error): Maker {
+  const how = `strip.${strip}.${VERSION}`
+  return async (open, { format }) => {
+    const made = await stripped(format, open.source, strip)
+    if (made.kind === 'impossible') return whyNot(made.why)
+    if (made.kind === 'same') return { ...asItLies(open), how: canBeStripped(format) ? how : null }
+    const { source, hash } = made
+    const { size } = source
+    const read = async (at: number, length: number) => Buffer.from(await source.read(at, length))
+    const chunks = () => provedChunks(read, { size, hash }, changed)
+    return { hash, size, source, memory: null, chunks, bare: false, how }
+  }
+}
