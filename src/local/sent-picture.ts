@@ -1,6 +1,7 @@
+import { FORMATS, type Format } from '../protocol/formats.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { Obstacle, Strip } from '../protocol/picture/stripped/rules.ts'
-import { canBeStripped, stripped } from '../protocol/picture/stripped/stripped.ts'
+import { isStripped, stripped } from '../protocol/picture/stripped/stripped.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { provedChunks } from './hashed-source.ts'
 import type { OpenPicture } from './picture-file.ts'
@@ -29,13 +30,21 @@ function whyNot({ code, part, at }: Obstacle): Reason {
 /** A new version of what strips sends nothing anew: this only tells how an image was made. */
 const VERSION = 1
 
+/** The types of pictures from which metadata are taken out. */
+export const STRIPPED_TYPES = Object.entries(FORMATS).flatMap(([format, { mime }]) =>
+  isStripped(format as Format) ? [mime] : [],
+)
+
+/** How images were made that may have what is taken out now, as a pattern of SQL. */
+export const LESS_STRIPPED: Readonly<Record<Strip, string>> = { location: '', all: 'strip.location.%' }
+
 /** `changed`: as in `OpenOptions`. */
 export function stripping(strip: Strip, changed: () => Error): Maker {
   const how = `strip.${strip}.${VERSION}`
   return async (open, { format }) => {
     const made = await stripped(format, open.source, strip)
     if (made.kind === 'impossible') return whyNot(made.why)
-    if (made.kind === 'same') return { ...asItLies(open), how: canBeStripped(format) ? how : null }
+    if (made.kind === 'same') return { ...asItLies(open), how: isStripped(format) ? how : null }
     const { source, hash } = made
     const { size } = source
     const read = async (at: number, length: number) => Buffer.from(await source.read(at, length))

@@ -218,14 +218,21 @@ export const retryCommand = configCommand(
       .positional('path', { type: 'string', describe: 'Only what failed at and below this path' })
       .options({
         resend: valued('Send a picture again that may have arrived; it may then be on the host twice'),
+        strip: flag(
+          'Send anew the images that have metadata which uploads.strip takes out; their old images are deleted as those of edited pictures are',
+        ),
         ...quietOption,
         ...jsonOption,
       })
       .example('$0 retry', 'Try everything again that failed')
       .example('$0 retry --resend Holiday/a.jpg', 'Send it again, though it may have arrived')
       .epilogue('Of deletions it tries those that the host has refused.'),
-  async (config, { path, resend, json, quiet }, onInterrupts) => {
-    const request = { path: await pathToActOn(config, path), resend: await pathToActOn(config, resend) }
+  async (config, { path, resend, strip, json, quiet }, onInterrupts) => {
+    const request = {
+      path: await pathToActOn(config, path),
+      resend: await pathToActOn(config, resend),
+      strip,
+    }
     return (await onePass(config, 'retry', request, { json, quiet }, onInterrupts)).exitCode
   },
 )

@@ -1,21 +1,15 @@
 import type { Config } from '../../config/schema.ts'
+import { LESS_STRIPPED, STRIPPED_TYPES } from '../../local/sent-picture.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { hurried } from '../../records/escrow.ts'
-import { resent, retried } from '../../records/pictures.ts'
+import { askedAnew, resent, retried } from '../../records/pictures.ts'
+import { locationOf } from '../../records/versions.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { confirmedPattern } from '../../sync/listing/index.ts'
 import { recordStates } from '../../sync/pass.ts'
 import type { Scope } from '../../sync/pass-request.ts'
-import {
-  folderAbove,
-  foldersAbove,
-  fullPath,
-  isAtOrBelow,
-  isBelow,
-  nameOf,
-  pathOf,
-} from '../../sync/tree-path.ts'
+import { folderAbove, foldersAbove, fullPath, isAtOrBelow, isBelow, nameOf } from '../../sync/tree-path.ts'
 import { forgetRefusals, type Verified, verifyLinks } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
@@ -132,16 +126,29 @@ export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
 interface RetryRequest {
   path?: string | undefined
   resend?: string | undefined
+  /** Whether images that have metadata which are taken out now are sent anew. */
+  strip?: boolean | undefined
 }
 
 export const retryCommand: Command<RetryRequest, PassResult> = {
-  request: z => z.strictObject({ path: z.string().optional(), resend: z.string().optional() }),
+  request: z =>
+    z.strictObject({
+      path: z.string().optional(),
+      resend: z.string().optional(),
+      strip: z.boolean().optional(),
+    }),
   needsHost: true,
   // A request of the pass under way may sleep, so it is woken at once: the command's turn comes only after that pass.
   given: ({ context: { host } }) => host.askNow(),
-  async carryOut(context, { path, resend }) {
+  async carryOut(context, { path, resend, strip }) {
     const { config, synced } = context
-    const failed = path === undefined ? [] : failedAt(config, synced, path)
+    if (strip && config.uploads.strip === 'none')
+      throw new NotPossible('No metadata are taken out. Set uploads.strip to location or all first')
+    const whole = strip ? withMetadata(config, synced, path) : []
+    const failed =
+      path === undefined
+        ? []
+        : [...failedAt(config, synced, path), ...whole.map(file => locationOf(synced, file))]
     if (path !== undefined && failed.length === 0)
       throw new NotPossible(
         `Nothing failed at or below ${path}. "albumd why" says what a picture waits for, and "albumd retry" without a path asks the host at once`,
@@ -168,6 +175,7 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
         throw new NotPossible(
           `No picture at or below ${resend} is uncertain. "albumd status" lists those that are`,
         )
+      await synced.commit(tx => askedAnew(tx, whole, systemClock.wall()))
       const options = paths && { scope: scopeOf(context, paths), named: new Set(paths) }
       return (await context.pass({ ...options, task: 'retry' })).stopped
     }
@@ -190,6 +198,14 @@ export function forgetFailures(config: Mirrors, synced: Synced, path?: string): 
     tx.meta.set('quota_asked', true)
     forgetRefusals(tx)
   })
+}
+
+/** The files at and below `path` whose images have metadata that are taken out now. */
+export function withMetadata(config: Config, synced: Synced, path?: string): FileRow[] {
+  const { strip } = config.uploads
+  if (strip === 'none') return []
+  const types = JSON.stringify(STRIPPED_TYPES)
+  return filesAt(config, synced, synced.files.madeLess({ types, like: LESS_STRIPPED[strip] }), path)
 }
 
 function failedAt(config: Config, synced: Synced, path: string): { mirror: number }[] {
@@ -222,10 +238,7 @@ const DOUBTFUL: ReadonlySet<string> = new Set(['AMBIGUOUS', 'STATE_RESTORED'])
 
 function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
   const isIn = isAt(config, synced, path)
-  return files.filter(({ folder, name }) => {
-    const { mirror, path: above } = synced.folders.byId(folder)!
-    return isIn({ mirror, path: pathOf(above, name) })
-  })
+  return files.filter(file => isIn(locationOf(synced, file)))
 }
 
 /** Returns a function that says whether a location is at or below `path`. `path`: as of `forgetFailures`. */

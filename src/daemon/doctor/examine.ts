@@ -13,7 +13,8 @@ import { readMounts } from '../../local/mount-table.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
-import { shellWord } from '../../words/text.ts'
+import { count, shellWord } from '../../words/text.ts'
+import { withMetadata } from '../commands/sync.ts'
 import { openHostToAsk } from '../engine/remote.ts'
 import { BY_ITSELF, checksOf } from '../notify/health.ts'
 import { orNull } from '../or-null.ts'
@@ -71,6 +72,7 @@ export async function* examine(
   else yield pass('daemon', 'no albumd runs with this state')
   if (status) yield* checkStatus(status, config, file, lost)
   if (status) yield* checkDelivery(status)
+  if (readable) yield* checkMetadata(config)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
   if (told?.picgo_server?.why)
     yield warn('picgo_server', told.picgo_server.why, 'Until then editors do not reach albumd')
@@ -113,6 +115,19 @@ function* checkDelivery({ delivery }: Status): Generator<Finding> {
     if (how !== 'encoded anew') yield pass('host', said)
     else yield warn('host', said, 'Keep these pictures elsewhere too: no restore brings the originals back')
   }
+}
+
+/** Whether images still have metadata that are taken out now, because they were sent before. */
+function* checkMetadata(config: Config): Generator<Finding> {
+  if (config.uploads.strip === 'none') return
+  const images = readState(config, synced => withMetadata(config, synced).length)
+  if (images === 0) yield pass('metadata', 'no image is known to have metadata that are taken out now')
+  else
+    yield warn(
+      'metadata',
+      `${count(images, 'image')} on the host may have metadata that are taken out now`,
+      '"albumd retry --strip" sends them anew, within the quota',
+    )
 }
 
 /** Findings from what `status` says. `lost`: the mirrors' folders that another finding is about. */

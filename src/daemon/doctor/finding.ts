@@ -14,6 +14,7 @@ export type Check =
   | 'on_trouble'
   | 'heartbeat'
   | 'store'
+  | 'metadata'
   | 'host'
   | 'tls'
   | 'clock'

@@ -205,6 +205,12 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
         `SELECT files.* FROM (SELECT @hash AS hash UNION ALL SELECT hash FROM delivered WHERE image = @id) AS lost
          CROSS JOIN ${withBytes('lost.hash')} ORDER BY files.name <> @name LIMIT 1`,
       ),
+      /** Files whose images have one of these types, and are the files as they lay there, or were made like this. */
+      madeLess: all<[{ types: string; like: string }], FileRow>(
+        `SELECT files.* FROM images CROSS JOIN files ON files.image = images.id
+         WHERE mime IN (SELECT value FROM json_each(+@types)) AND (how IS NULL OR how LIKE +@like)
+           AND (files.state = 'synced' OR files.state = 'linked')`,
+      ),
       /** Files with these bytes that are linked to an image whose bytes are not compared yet. */
       linkedTo: all<[Bytes], FileRow>(
         `SELECT * FROM files WHERE ${IS_OPEN} AND size = +@size

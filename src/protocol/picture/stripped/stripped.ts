@@ -34,7 +34,7 @@ const MAKERS: Readonly<
 }
 
 /** Whether metadata are taken out of pictures of this format. */
-export function canBeStripped(format: Format): boolean {
+export function isStripped(format: Format): boolean {
   return MAKERS[format] !== null
 }
 
