@@ -196,12 +196,11 @@ export const REASON_WORDS = {
   flaw_announced: 'the picture announces {part:part}, which is not there',
   flaw_zeros: 'zeros stand at byte {at}, and nothing shows whether they belong there',
   metadata_stay:
-    'Its metadata can not be taken out for sure ({why:reason}), so it is not sent. Save it anew, or exclude it in .albumdignore',
+    'The metadata can not be taken out for sure ({why:reason}), so the picture is not sent. Save it anew, or exclude it in .albumdignore',
   strip_not_whole: 'the picture ends at byte {at}, before {part:part} is whole',
-  strip_not_understood: 'its pixels may need {part:part} at byte {at}',
-  strip_too_many: 'it has too many parts',
-  had_metadata:
-    'the bytes were fetched and are those of the file with its metadata. "albumd retry --strip" sends it anew',
+  strip_not_understood: 'the pixels may need {part:part} at byte {at}',
+  strip_too_many: 'the picture has too many parts',
+  had_metadata: 'the bytes were fetched and are the same, with the metadata that are taken out now',
   perhaps_sent_before_loss:
     'Perhaps on the host already, because the state was lost and the plan lists no albums. "albumd retry --resend" sends it anyway',
   album_not_permitted:

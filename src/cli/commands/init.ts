@@ -40,6 +40,7 @@ const OPTIONS = {
     requiresArg: true,
     describe: 'How long images of many deleted pictures stay: 7d, say; propagate: 1d; keep: for good',
   },
+  strip: valued('Which metadata are taken out of what is sent: none, location or all'),
   check: { type: 'boolean', default: true, describe: 'Ask the host, unless --no-check' },
 } as const
 
@@ -63,7 +64,7 @@ export const initCommand = command(
     const { Asker } = await import('../terminal/asker.ts')
     const { loadConfig } = await import('../../config/load-config.ts')
     const { readState } = await import('../../daemon/state/state.ts')
-    const { agreeOnHost, agreeOnKey, agreeOnMirrors } = await import('../init/answers.ts')
+    const { agreeOnHost, agreeOnKey, agreeOnMetadata, agreeOnMirrors } = await import('../init/answers.ts')
     const asker = new Asker(process.stdin, process.stdout)
     if (asker.person) asker.say('Ctrl-C ends this; nothing is written before the end.\n')
     else refuseMissing(args)
@@ -81,13 +82,14 @@ export const initCommand = command(
       const key = await agreeOnKey(asker, args, draft)
       if (args.plan) draft.host.plan = args.plan
       await agreeOnMirrors(asker, args, draft)
+      await agreeOnMetadata(asker, args, draft)
       // A config in /etc/albumd is for a service of the machine, whose user must be able to read it. The key's file is root's, so
       // the service gets the key from systemd, and root's commands find the file beside the config.
       const isOfSystem = file.startsWith('/etc/albumd/')
       const keyFile = key === null ? null : keyFileBeside(file)
       if (keyFile && !isOfSystem) draft.host.api_key_file = relative(dirname(file), keyFile)
       writeConfig(draft, key, isOfSystem ? 0o644 : 0o600)
-      asker.say(whatIsWritten(file, keyFile))
+      asker.say(whatIsWritten(file, keyFile, draft))
       process.stdout.write(`${whatNext(file, keyFile !== null && isOfSystem).join('\n')}\n`)
       const altered = knownOfHost()
       if (altered) asker.say(`\nThis host delivers ${altered}.`)
@@ -117,14 +119,16 @@ function targetOf(flag: string | undefined): string {
   return join(folder, 'albumd', 'config.yaml')
 }
 
-function whatIsWritten(file: string, keyFile: string | null): string {
+function whatIsWritten(file: string, keyFile: string | null, { uploads }: Draft): string {
   return [
     '',
     `wrote ${printable(file)}, which explains every other setting`,
     ...(keyFile ? [`wrote ${printable(keyFile)}, the key, readable by you alone`] : []),
     '',
     'Delivery addresses are public: whoever has one sees the picture, without the key.',
-    'Pictures go as they are, with their metadata: the places where they were taken, the camera, the time.',
+    uploads?.strip === 'none'
+      ? 'Pictures go as they are, with their metadata: the places where they were taken, the camera, the time.'
+      : 'Pictures go without the place where they were taken; BMP, ICO and SVG go as they are.',
     '',
   ].join('\n')
 }

@@ -22,6 +22,7 @@ export interface Given {
   folder: string[]
   album: string[]
   deletions: string | undefined
+  strip: string | undefined
   check: boolean
 }
 
@@ -187,6 +188,19 @@ export async function agreeOnMirrors(
       ? 'No image is ever deleted, whatever becomes of its picture.'
       : `The images of few pictures go after 10 minutes, of many after ${isWord(answer) ? DEFAULT_MANY : answer} (you are told), and of very many only when you approve it.`,
   )
+}
+
+/** Asks which metadata are sent. */
+export async function agreeOnMetadata(asker: Asker, { strip: given }: Given, draft: Draft): Promise<void> {
+  const strip = await asker.ask({
+    option: 'strip',
+    words:
+      'Delivery addresses are public, so which metadata are taken out of what is sent (none; location: all but how, when and by whom a picture was taken; all)',
+    given,
+    fallback: 'none',
+    check: strip => faultIn({ ...draft, uploads: { strip } }, 'uploads.strip'),
+  })
+  draft.uploads = { strip }
 }
 
 const DEFAULT_MANY = '1d'

@@ -14,6 +14,7 @@ export interface Draft {
   host: { base_url: string; api_key_file?: string; ca_file?: string; plan?: string }
   mirrors: { folder: string; album: string; deletions?: string }[]
   deletions?: { grace_many: string }
+  uploads?: { strip: string }
 }
 
 /** Valid values for keys that have no answer yet, so that other keys can be checked. */
@@ -21,11 +22,12 @@ const HOST = { base_url: 'https://images.example.com/api/v1' }
 const MIRRORS = [{ folder: '/srv/photos', album: 'Photos' }]
 
 /** What is wrong with one key, found by the checks of a config. Null: nothing is wrong. */
-export function faultIn({ file, host, mirrors, deletions }: Draft, key: string): string | null {
+export function faultIn({ file, host, mirrors, deletions, uploads }: Draft, key: string): string | null {
   const config = {
     host: host.base_url === '' ? { ...host, ...HOST } : host,
     mirrors: mirrors.length === 0 ? MIRRORS : mirrors,
     ...(deletions && { deletions }),
+    ...(uploads && { uploads }),
   }
   return faultOf(() => parseConfig(configText(config, ''), { file, env: process.env }), key)
 }

@@ -146,6 +146,9 @@ describe.skipIf(!hasScript && !process.env.CI)('init at a terminal', () => {
     await answer('must be a duration', '')
     await answer('[1d]: ', '7d\r')
     await answer('of many after 7d', '')
+    await answer('[none]: ', 'some\r')
+    await answer('must be', '')
+    await answer('[none]: ', 'location\r')
     expect(await ended).toBe(0)
     expect(out()).not.toContain(stage.key)
     expect(out()).not.toContain('wrong-key')
@@ -153,6 +156,7 @@ describe.skipIf(!hasScript && !process.env.CI)('init at a terminal', () => {
       host: { base_url: stage.baseUrl, api_key_file: join(stage.home, 'etc/api-key') },
       mirrors: [{ folder: stage.pictures, album: 'pictures', deletions: 'propagate' }],
       deletions: { grace_many: 7 * 86_400_000 },
+      uploads: { strip: 'location' },
     })
   })
 
