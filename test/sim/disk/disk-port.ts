@@ -7,7 +7,7 @@ import { PictureChanged } from '../../../src/remote/host.ts'
 import type { OpenPictureAt } from '../../../src/sync/context.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { isBare, readTiny, verdictOf } from './tiny-picture.ts'
-import { diskError, type FileNode, type Found, isOdd, split, upwards } from './tree.ts'
+import { diskError, type FileNode, type Found, hashOf, isOdd, split, upwards } from './tree.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
 
 /** What the engine has last looked at, and when. */
@@ -140,13 +140,13 @@ export function openerFor(
     await pause()
     if (disk.find(full)?.node !== file || file.ctime !== ctime)
       throw new PictureFileError('CHANGING', because('file_changed'))
-    const { mtime, ino, hash } = file
-    looks.noteOpened(full, hash)
+    const { mtime, ino } = file
+    looks.noteOpened(full, file.hash)
     const open: OpenPicture = {
       look: { size: bytes.length, mtime, ctime, ino },
       bornAt: file.birthtime,
       readAt,
-      hash: Buffer.from(hash, 'hex'),
+      hash: Buffer.from(hashOf(bytes), 'hex'),
       picture: readTiny(bytes),
       foreign: null,
       bare: !alters || isBare(bytes.length),
@@ -159,7 +159,7 @@ export function openerFor(
         yield bytes.subarray(0, bytes.length >> 1)
         await pause()
         // What is open stays what it was, whatever has become of its name; only writing into it changes it.
-        if (file.hash !== hash) throw new PictureChanged(path)
+        if (!file.bytes.equals(bytes)) throw new PictureChanged(path)
         yield bytes.subarray(bytes.length >> 1)
       },
       close: () => {},

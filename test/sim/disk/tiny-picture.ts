@@ -25,6 +25,25 @@ export function bytesOf({ format, width, height, version, size }: TinyPicture): 
   return bytes
 }
 
+/** The metadata of a picture, behind all else: where it was taken. */
+const PLACE = Buffer.from('PLACE')
+const NOTE = PLACE.length + 1
+
+/** The picture with other metadata. An SVG has none. */
+export function noted(bytes: Buffer, number: number): Buffer {
+  const bare = withoutNote(bytes)
+  return readTiny(bare)?.format === 'svg' ? bare : Buffer.concat([bare, PLACE, Buffer.from([number])])
+}
+
+export function hasNote(bytes: Buffer): boolean {
+  return bytes.length > HEAD + NOTE && bytes.subarray(-NOTE, -1).equals(PLACE)
+}
+
+/** The picture without metadata. */
+export function withoutNote(bytes: Buffer): Buffer {
+  return hasNote(bytes) ? bytes.subarray(0, -NOTE) : bytes
+}
+
 /** What is there of a picture that is being written; the fourth byte says it. */
 const CUT = 0x2f
 const MIXED = 0x2e

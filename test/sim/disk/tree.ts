@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { hasNote, withoutNote } from './tiny-picture.ts'
 
 /** What lies on the virtual disk. Times are microseconds since 1970. */
 export type Node = FileNode | FolderNode | LinkNode
@@ -51,6 +52,23 @@ export function hashOf(bytes: Buffer): string {
   const hash = createHash('sha256').update(bytes).digest('hex')
   hashes.set(bytes, hash)
   return hash
+}
+
+/** Of bytes with metadata, the SHA-256 without them. */
+const versions = new Map<string, string>()
+
+/** What tells a version of a picture from others: its bytes without metadata, as SHA-256 in hex. */
+export function versionOf(bytes: Buffer): string {
+  if (!hasNote(bytes)) return hashOf(bytes)
+  const version = hashOf(withoutNote(bytes))
+  versions.set(hashOf(bytes), version)
+  return version
+}
+
+/** The version of the bytes with this SHA-256. */
+export function versionOfHash(hash: Buffer): string {
+  const hex = hash.toString('hex')
+  return versions.get(hex) ?? hex
 }
 
 export function split(path: string): { folder: string; name: string } {

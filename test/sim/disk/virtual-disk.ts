@@ -5,12 +5,12 @@ import {
   type FileNode,
   type FolderNode,
   type Found,
-  hashOf,
   type LinkNode,
   type Mount,
   type Node,
   split,
   upwards,
+  versionOf,
 } from './tree.ts'
 
 /** Which bytes every path has ever held, and when each was last changed: for the oracle. */
@@ -134,7 +134,7 @@ export class VirtualDisk extends DiskHistory {
     const there = this.find(path)?.node
     if (how.inPlace && there?.kind === 'file') {
       there.bytes = bytes
-      there.hash = hashOf(bytes)
+      there.hash = versionOf(bytes)
       this.#stamp(there)
       there.mtime = how.mtime ?? there.ctime
       this.#note(path, there)
@@ -146,7 +146,7 @@ export class VirtualDisk extends DiskHistory {
       ...this.#common(now),
       kind: 'file',
       bytes,
-      hash: hashOf(bytes),
+      hash: versionOf(bytes),
       stampedAt: this.#time.now,
     }
     file.mtime = how.mtime ?? now
@@ -157,7 +157,7 @@ export class VirtualDisk extends DiskHistory {
   /** Whoever has a file open writes into it, wherever it is by then. */
   writeInto(file: FileNode, bytes: Buffer): void {
     file.bytes = bytes
-    file.hash = hashOf(bytes)
+    file.hash = versionOf(bytes)
     this.#stamp(file)
     file.mtime = file.ctime
     for (const [path, node] of this.below('')) if (node === file) this.#note(path, file)

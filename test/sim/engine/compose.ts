@@ -57,7 +57,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       return batch.map(folder => lookAtFolder(view, root, folder))
     },
     pictures: tinyReader,
-    maker: null,
+    maker: world.stripping.maker(() => life.pause('making')),
     openPicture: openerFor(
       disk,
       machine.wall,

@@ -75,6 +75,8 @@ export class Passes {
     this.#actions = number < pauses.length ? actions.filter(({ pass }) => pass === number) : []
     this.#stepOfPass = 0
     this.#act()
+    world.stripping.passBegins(number)
+    world.stripping.inPeace()
     world.resending.inPeace()
     if (world.isDown) await world.rest(0)
     const isFresh = world.startProcess()
@@ -119,6 +121,7 @@ export class Passes {
     this.#stepOfPass = Number.POSITIVE_INFINITY
     this.#act()
     this.#stepOfPass = 0
+    world.stripping.inPeace()
     world.resending.inPeace()
     if (this.#isLast(number) && !life.dead) world.endProcess()
     world.pruning.passEnds()

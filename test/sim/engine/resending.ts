@@ -1,6 +1,7 @@
 import { resendInDoubt } from '../../../src/daemon/commands/sync.ts'
 import type { Tx } from '../../../src/synced/synced.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
+import { versionOfHash } from '../disk/tree.ts'
 import { rowAt } from './state-kit.ts'
 import type { World } from './world.ts'
 
@@ -67,7 +68,7 @@ export class Resending {
       const before = open.length === 0 || row.image === null ? [] : [synced.images.byId(row.image)!]
       oracle.words.say(
         at,
-        [...open, ...before].map(({ hash }) => hash.toString('hex')),
+        [...open, ...before].map(({ hash }) => versionOfHash(hash)),
       )
     }
     const commit = async <T>(change: (tx: Tx) => T) => synced.commitNow(change)

@@ -30,6 +30,7 @@ import { Passes } from './passes.ts'
 import { Pausing } from './pausing.ts'
 import { Resending } from './resending.ts'
 import { heldPictures, holdsPictures, SavedState, type StateKit } from './state-kit.ts'
+import { Stripping } from './stripping.ts'
 import { Life, MachineClock, quiet, Timeline } from './virtual-clock.ts'
 
 /** Databases are opened once and emptied between histories. */
@@ -86,6 +87,7 @@ export class World {
   readonly pausing: Pausing
   readonly auditing = new Auditing(this)
   readonly resending = new Resending(this)
+  readonly stripping = new Stripping(this)
   readonly pruning = new Pruning(this, () => this.#waited())
   readonly emptied = new Emptied(this)
   readonly copies = new Copies(this)

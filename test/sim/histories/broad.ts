@@ -3,11 +3,12 @@ import { type Action, byTime, drawHistory, type History } from './history.ts'
 import { ALL_KEPT } from './kept-histories.ts'
 import { KEPT_LATER } from './kept-later.ts'
 import { Random } from './random.ts'
-import { isAltering, isReal, mayTellLess } from './seeds.ts'
+import { isAltering, isReal, isStripping, mayTellLess } from './seeds.ts'
 import { DELETIONS } from './seldom/deletions.ts'
 import { DISKS } from './seldom/disks.ts'
 import { LOSSES } from './seldom/losses.ts'
 import { UPLOADS } from './seldom/uploads.ts'
+import type { Setting } from './setting.ts'
 import { drawAltering, drawReal } from './variations.ts'
 
 /** Histories that bring about what chance draws seldom (`reach/states.ts`). */
@@ -98,10 +99,12 @@ export function drawBroad(seed: number): History {
     a: 5 * real!.below(1000),
     b: 0,
   })
+  const stripping = isStripping(seed) ? new Random(seed, 20) : null
   return {
     ...kept,
     seed,
     variations,
+    ...(stripping && { setting: { ...kept.setting, strips: drawStrips(stripping, passes) } }),
     pauses: kept.pauses.map(pause),
     concurrency: random.pick([kept.concurrency, kept.concurrency, 2, 4]),
     news: kept.news || new Random(seed, 12).chance(0.5),
@@ -111,8 +114,27 @@ export function drawBroad(seed: number): History {
       ...(real?.chance(0.5) ? [fault()] : []),
       ...(variations.rollingQuota ? [quota()] : []),
       ...(altering ? drawComparing(altering, passes) : []),
+      ...(stripping ? drawEdits(stripping, passes) : []),
     ].sort(byTime),
   }
+}
+
+/** From the beginning to the end, or for a part of the passes. */
+function drawStrips(random: Random, passes: number): NonNullable<Setting['strips']> {
+  if (random.chance(0.5)) return { from: 0, to: Number.MAX_SAFE_INTEGER }
+  const from = random.below(passes + 1)
+  return { from, to: random.chance(0.7) ? Number.MAX_SAFE_INTEGER : from + 1 + random.below(passes) }
+}
+
+/** Edits of metadata alone, a lost state, and a person who wants older images sent anew. */
+function drawEdits(random: Random, passes: number): Action[] {
+  const draw = (odds: number, kind: Action['kind']): Action[] => {
+    const step = random.chance(0.5) ? 0 : 1 + random.below(60)
+    const action = { pass: random.below(passes), step, kind, a: random.next(), b: random.next() }
+    return random.chance(odds) ? [action] : []
+  }
+  const edits = Array.from({ length: 4 }, () => draw(0.7, 'editNote')).flat()
+  return [...edits, ...draw(0.3, 'loseState'), ...draw(0.4, 'sendAnew'), ...draw(0.3, 'add')]
 }
 
 /** What has albumd compare pictures with images: a lost state, an audit, and a deletion after them. */

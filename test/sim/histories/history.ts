@@ -61,6 +61,8 @@ type KeptKind =
   | 'beginRestore'
   | 'endRestore'
   | 'restoreDelivered'
+  | 'editNote'
+  | 'sendAnew'
   | 'planGrows'
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */

@@ -37,6 +37,9 @@ export const REAL = 1_500_000_000
 export const ALTERING = 2_000_000_000
 const REAL_SEEDS = ALTERING - REAL
 
+/** From here on pictures have metadata, people edit them, and they are taken out of what is sent. */
+export const STRIPPING = 3_000_000_000
+
 export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, BROAD, MACHINES, REAL, ALTERING]
 
 /** How often each comes. The sum is a prime, because other choices also hang on what is left when a seed is divided. */
@@ -75,5 +78,9 @@ export function mayTellLess(seed: number): boolean {
 }
 
 export function isAltering(seed: number): boolean {
-  return seed >= ALTERING
+  return seed >= ALTERING && seed < STRIPPING
+}
+
+export function isStripping(seed: number): boolean {
+  return seed >= STRIPPING
 }

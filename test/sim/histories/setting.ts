@@ -21,6 +21,8 @@ export interface Setting {
   birthTimes: boolean
   /** How an upload is asked for; presign names no album. */
   uploadForm: 'credential' | 'presign'
+  /** From which pass on, and up to which, pictures are sent without metadata. Left out: never. */
+  strips?: { from: number; to: number }
 }
 
 export const PLAIN_SETTING: Setting = {

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../src/protocol/errors.ts'
 import type { UploadRequest } from '../../../src/protocol/records.ts'
 import type { CreatedAlbum, ListPage, Sent } from '../../../src/remote/host.ts'
 import { readTiny } from '../disk/tiny-picture.ts'
-import { hashOf } from '../disk/tree.ts'
+import { hashOf, versionOf } from '../disk/tree.ts'
 import type { Timeline } from '../engine/virtual-clock.ts'
 import type { Random } from '../histories/random.ts'
 import { LIFETIME_MS, PLAIN_READINGS, type Readings, type Variations } from '../histories/variations.ts'
@@ -113,7 +113,7 @@ export class VirtualHost {
     if (before) {
       await service.delete(this.#account, { img: before.id, album: null })
       this.#kit.rename(id, before.id)
-      const arrived = { hash: hashOf(bytes), bytes, width, height, source, at: now, askedAt: issued.at }
+      const arrived = { hash: versionOf(bytes), bytes, width, height, source, at: now, askedAt: issued.at }
       Object.assign(before, arrived, { deletionAsked: false, keptDeleted: false })
       for (const watch of this.events) watch.stored(before)
       return this.#stored(before.id)
@@ -123,7 +123,7 @@ export class VirtualHost {
       id,
       album: issued.album,
       name,
-      hash: hashOf(bytes),
+      hash: versionOf(bytes),
       bytes,
       width,
       height,
@@ -306,8 +306,7 @@ export class VirtualHost {
   /** Of albumd's alone: what others have put there is another matter. */
   #twinOf(bytes: Buffer): TrueImage | undefined {
     if (!this.variations.oneId) return undefined
-    const hash = hashOf(bytes)
-    return this.truth.live().find(image => image.by !== 'other' && image.hash === hash)
+    return this.truth.live().find(image => image.by !== 'other' && image.bytes.equals(bytes))
   }
 
   /** What others have put there is another matter. */

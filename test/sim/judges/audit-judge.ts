@@ -2,6 +2,7 @@ import type { AuditFinding, AuditResult } from '../../../src/daemon/commands/aud
 import { isAltered } from '../../../src/sync/delivered/index.ts'
 import type { ImageRow } from '../../../src/synced/tables/images.ts'
 import { livePictures } from '../disk/live-pictures.ts'
+import { versionOfHash } from '../disk/tree.ts'
 import type { World } from '../engine/world.ts'
 import { looksEdited } from '../host/alterations.ts'
 import type { TrueImage } from '../host/host-truth.ts'
@@ -68,7 +69,7 @@ export class AuditJudge {
   /** Nobody can change an image there. */
   #isChanged({ name }: AuditFinding, image: TrueImage): void {
     const row = this.#recorded.get(image.id)
-    if (!row?.hash.equals(Buffer.from(image.hash, 'hex')) || row.name !== image.name) return
+    if (!row || versionOfHash(row.hash) !== image.hash || row.name !== image.name) return
     // Nothing has shown that the host alters such pictures.
     const { state, history } = this.#world
     if (history.variations.listsAltered && !isAltered(state.synced, row.mime)) return

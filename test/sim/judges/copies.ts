@@ -1,7 +1,6 @@
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { livePictures } from '../disk/live-pictures.ts'
-import type { Node } from '../disk/tree.ts'
-import { split } from '../disk/tree.ts'
+import { type Node, split, versionOfHash } from '../disk/tree.ts'
 import { folderAt, pathOfRow, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 
@@ -122,7 +121,7 @@ export class Copies {
     const inDoubt = journal.openOnFile(row).map(({ hash, since }) => ({ hash, at: since }))
     const sent = inDoubt.at(-1) ?? (image && { hash: image.hash, at: image.recorded_at })
     if (node.kind !== 'file' || node.bytes.length === 0 || sent === undefined) return false
-    const isAnother = sent.hash.toString('hex') !== node.hash && node.mtime < row.mtime
+    const isAnother = versionOfHash(sent.hash) !== node.hash && node.mtime < row.mtime
     return isAnother && row.mtime > changedAt && sent.at * 1000 > changedAt
   }
 

@@ -68,7 +68,7 @@ async function rehearsed(world: World): Promise<Planned[]> {
     claims: ALONE,
     lookAt: root => async batch => batch.map(folder => lookAtFolder(view, root, folder)),
     pictures: tinyReader,
-    maker: null,
+    maker: world.stripping.maker(async () => {}),
     async openPicture(root, path, cut) {
       const picture = await open(root, path, cut)
       const full = `${root}/${path}`

@@ -30,7 +30,8 @@ export function nameOf(image: TrueImage): string {
 
 /** What judges ask of a world. `running`: true time that albumd ran. `waited`: by what deletions wait. In milliseconds. */
 function factsOf(world: World, running: () => number, waited: () => number) {
-  const { disk, looks, sources, mirrors, doubts, pruning, allowance, machine, pausing, time } = world
+  const { disk, looks, sources, mirrors, doubts, pruning, stripping, allowance, machine, pausing, time } =
+    world
   const { hold, variations, order, concurrency, graceMs, graceManyMs } = world.history
   const { synced, findSecret } = world.state
   return {
@@ -40,6 +41,7 @@ function factsOf(world: World, running: () => number, waited: () => number) {
     mirrors,
     doubts,
     pruning,
+    stripping,
     allowance,
     findSecret,
     hold,

@@ -7,6 +7,7 @@ import type { Synced } from '../../../src/synced/synced.ts'
 import type { ImageRow } from '../../../src/synced/tables/images.ts'
 import { livePictures } from '../disk/live-pictures.ts'
 import { realOf } from '../disk/real-picture.ts'
+import { versionOfHash } from '../disk/tree.ts'
 import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import { type Alteration, altered } from '../host/alterations.ts'
@@ -20,7 +21,7 @@ export async function mustRestore({ history, oracle, state: { synced }, truth }:
     for (const { path, image, state } of synced.files.below(id, '')) {
       const row = state === 'synced' && image !== null ? synced.images.byId(image) : undefined
       const remote = row && truth.images.get(row.remote_id)
-      if (!remote?.hash || remote.hash !== row?.hash.toString('hex')) continue
+      if (!remote?.hash || !row || remote.hash !== versionOfHash(row.hash)) continue
       const wrong = await notRestored(synced, row, remote.bytes, alters)
       if (wrong) oracle.report('restores-what-is-delivered', `${path} ${wrong}`)
     }
@@ -85,7 +86,7 @@ export class Moments {
     const pictures: Record<string, string> = {}
     for (const { path, node } of livePictures(disk, mirrors)) {
       const row = rowAt(state.synced, mirrors, path)
-      if (row?.state !== 'synced' || row.hash?.toString('hex') !== node.hash) return
+      if (row?.state !== 'synced' || !row.hash || versionOfHash(row.hash) !== node.hash) return
       pictures[path] = node.hash
     }
     for (const { id, folder } of state.synced.mirrors.all())
@@ -101,7 +102,7 @@ export class Moments {
     const rows = mirrors.flatMap(({ folder }) => state.synced.mirrors.of(folder) ?? [])
     for (const noted of this.#noted.filter(({ wall }) => this.#cameOnce(wall))) {
       const back = [...versionsAt(state.synced, rows, '', noted.wall)].map(
-        ({ mirror, path, version }) => [`${mirror}/${path}` as string, version.hash.toString('hex')] as const,
+        ({ mirror, path, version }) => [`${mirror}/${path}` as string, versionOfHash(version.hash)] as const,
       )
       const found = new Map(back)
       const wrong = [...new Set([...found.keys(), ...Object.keys(noted.pictures)])].filter(

@@ -3,7 +3,7 @@ import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { isIgnored, type LivePicture } from '../disk/live-pictures.ts'
 import { readTiny } from '../disk/tiny-picture.ts'
-import { split } from '../disk/tree.ts'
+import { split, versionOfHash } from '../disk/tree.ts'
 import { pathOfRow, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import { pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
@@ -53,7 +53,7 @@ export function needless(
   )
   if (waits) return null
   // What became of it can't be told: another image looks like it.
-  if (world.state.synced.journal.openUploads().some(({ hash }) => hash.toString('hex') === image.hash))
+  if (world.state.synced.journal.openUploads().some(({ hash }) => versionOfHash(hash) === image.hash))
     return null
   const where = `${pathOfAlbum(image.album)}/${image.name}`
   return `image ${image.id.slice(0, 6)} (${where}) stands for nothing`

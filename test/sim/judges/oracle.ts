@@ -190,6 +190,7 @@ export class Oracle implements Watch {
 
   stored(image: TrueImage): void {
     if (image.by === 'other') return
+    this.#facts.stripping.stored(image)
     this.#nothingTwice(image)
     this.#nothingHalf(image)
   }
@@ -240,7 +241,8 @@ export class Oracle implements Watch {
         continue
       if (other.hash !== image.hash || other.name !== image.name) continue
       if (pathOfAlbum(other.album) !== pathOfAlbum(image.album)) continue
-      if (this.words.allowBoth(other, image) || this.#isUnknown(other)) continue
+      if (this.words.allowBoth(other, image) || this.#facts.stripping.allowBoth(other, image)) continue
+      if (this.#isUnknown(other)) continue
       // It was another picture in between: its image from then is given up.
       const between = [...this.#truth.images.values()].some(
         ({ source, hash, at }) => source === image.source && hash !== image.hash && at >= other.at,

@@ -12,7 +12,7 @@ import { inWords } from '../../../src/words/reasons.ts'
 import { parse } from '../../config/config-text.ts'
 import { diskFor, Looks } from '../disk/disk-port.ts'
 import { livePictures } from '../disk/live-pictures.ts'
-import { split } from '../disk/tree.ts'
+import { split, versionOfHash } from '../disk/tree.ts'
 import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import { zoneOf } from '../histories/setting.ts'
@@ -77,7 +77,7 @@ function mustBeRestorable(
     rowAt(synced, mirrors, full),
     ledgerTime(synced, moment),
   )
-  if (version && !disk.everHeld(full, version.hash.toString('hex')))
+  if (version && !disk.everHeld(full, versionOfHash(version.hash)))
     oracle.report('restores-what-was', `${full} never had the bytes that are to come back`)
 }
 

@@ -1,6 +1,6 @@
 import { RESTORE_FOLDER } from '../../../src/local/look.ts'
 import { IGNORE_FILE } from '../disk/live-pictures.ts'
-import { halfOf, isHalf, nameOfBytes } from '../disk/tiny-picture.ts'
+import { halfOf, isHalf, nameOfBytes, noted } from '../disk/tiny-picture.ts'
 import { type FolderNode, split } from '../disk/tree.ts'
 import { folderAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
@@ -18,6 +18,13 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
       world.disk.write(path, pictureOf(world, b), { inPlace: true })
       return `${path} is written over with ${nameOfBytes(pictureOf(world, b))}`
     }),
+  editNote: (world, a, b) =>
+    onFile(world, a, path => {
+      const bytes = noted(world.tree.fileAt(path)!.bytes, 10 + (b % 5))
+      world.disk.write(path, bytes, { inPlace: b % 2 === 0 })
+      return `the metadata of ${path} are edited`
+    }),
+  sendAnew: (world, a) => world.stripping.want(a),
   changeUnseen: (world, a, b) =>
     onFile(world, a, path => {
       const before = world.tree.fileAt(path)!

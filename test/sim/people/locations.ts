@@ -1,7 +1,7 @@
-import { bytesOf, isHalf, readTiny } from '../disk/tiny-picture.ts'
+import { bytesOf, isHalf, noted, readTiny } from '../disk/tiny-picture.ts'
 import { split } from '../disk/tree.ts'
 import type { World } from '../engine/world.ts'
-import { isAltering, isBroad, READ } from '../histories/seeds.ts'
+import { isAltering, isBroad, isStripping, READ } from '../histories/seeds.ts'
 
 /** Where files may lie in a mirror, and what they may hold: little enough that everything meets everything. */
 export const FOLDERS = ['', '/a', '/b', '/a/c']
@@ -18,7 +18,12 @@ export function placeOf(world: World, a: number): string {
 }
 
 /** One of some dozens of pictures: few enough that twins are frequent. */
-export function pictureOf({ history }: World, b: number): Buffer {
+export function pictureOf(world: World, b: number): Buffer {
+  const bytes = plainPicture(world, b)
+  return isStripping(world.history.seed) ? noted(bytes, (b >>> 20) % 3) : bytes
+}
+
+function plainPicture({ history }: World, b: number): Buffer {
   const version = b % 37
   if (isAltering(history.seed)) return alterable(version)
   const jpeg = history.seed >= READ && version % 9 === 4

@@ -1,0 +1,96 @@
+import { asItLies, LESS_STRIPPED, type Maker, STRIPPED_TYPES } from '../../../src/local/sent-picture.ts'
+import { sourceOfBytes } from '../../../src/protocol/byte-reader.ts'
+import { askedAnew } from '../../../src/records/pictures.ts'
+import { because } from '../../../src/words/reasons.ts'
+import { hasNote, withoutNote } from '../disk/tiny-picture.ts'
+import { hashOf } from '../disk/tree.ts'
+import type { TrueImage } from '../host/host-truth.ts'
+import { pathOfRow } from './state-kit.ts'
+import type { World } from './world.ts'
+
+/** Of these versions nothing can be made. */
+const IMPOSSIBLE = (version: number) => version % 13 === 12
+
+/** What takes metadata out of what is sent, while the config says so; and whether that is done. */
+export class Stripping {
+  readonly #world: World
+  /** Since when it is done, in true time. Null: it is not. */
+  #since: number | null = null
+  #processes = 0
+  #isWanted = false
+  /** The paths whose images a person wants to be sent anew. */
+  readonly #asked = new Set<string>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** The config is read again before each pass, and a change ends the process. */
+  passBegins(number: number): void {
+    const { strips } = this.#world.history.setting
+    if (!strips) return
+    const isDone = number >= strips.from && number < strips.to
+    if (isDone === (this.#since !== null)) return
+    this.#world.endProcess()
+    this.#since = isDone ? this.#world.time.now : null
+  }
+
+  /** For a process that begins. `pause`: making takes its time, in which a process may end. */
+  maker(pause: () => Promise<void>): Maker | null {
+    if (this.#since === null) return null
+    const how = `strip.all.${this.#processes++ % 3}`
+    return async (open, { format }) => {
+      await pause()
+      const bytes = Buffer.from(await open.source.read(0, open.source.size))
+      if (IMPOSSIBLE(bytes.readUInt32LE(8))) return because('strip_too_many')
+      if (format === 'svg') return asItLies(open)
+      if (!hasNote(bytes)) return { ...asItLies(open), how }
+      const made = withoutNote(bytes)
+      const chunks = async function* () {
+        // Throws where the file has changed since it was read.
+        for await (const _ of open.chunks());
+        yield made
+      }
+      this.#world.sources.set(chunks, this.#world.sources.get(open.chunks)!)
+      return {
+        hash: Buffer.from(hashOf(made), 'hex'),
+        size: made.length,
+        source: sourceOfBytes(made),
+        memory: null,
+        chunks,
+        bare: false,
+        how,
+      }
+    }
+  }
+
+  /** A person wants the older images sent anew, once no pass is under way. */
+  want(_: number): string {
+    this.#isWanted = this.#since !== null
+    return this.#isWanted ? 'a person wants older images sent anew' : 'nothing'
+  }
+
+  inPeace(): void {
+    if (!this.#isWanted) return
+    this.#isWanted = false
+    const { state, machine } = this.#world
+    const { synced } = state
+    const files = synced.files.madeLess({ types: JSON.stringify(STRIPPED_TYPES), like: LESS_STRIPPED.all })
+    for (const file of files) this.#asked.add(pathOfRow(synced, file))
+    synced.commitNow(tx => askedAnew(tx, files, Math.round(machine.wall())))
+  }
+
+  /** The host has stored an image of albumd. */
+  stored(image: TrueImage): void {
+    if (this.#since !== null && image.askedAt >= this.#since && hasNote(image.bytes))
+      this.#world.oracle.report('no-metadata-leave', `${image.source} was sent with its metadata`)
+  }
+
+  /** Whether both may have been sent of one version: the second for an edit of metadata that are sent, or on a person's word. */
+  allowBoth(before: TrueImage, image: TrueImage): boolean {
+    if (before.bytes.equals(image.bytes)) return false
+    const there = this.#world.disk.find(image.source!)?.node
+    const isAsSent = there?.kind === 'file' && there.bytes.equals(before.bytes)
+    return !isAsSent || this.#asked.has(image.source!)
+  }
+}
