@@ -237,7 +237,12 @@ describe('after a lost state', () => {
       const workshop = await openWorkshop()
       workshop.write('a.jpg', photo(1))
       await workshop.pass(before)
-      const { synced, sent } = await afresh(workshop, WITHOUT, { fetchDelivered: unreachable })
+      // After the credentials of before have ended.
+      const ahead = 13 * 60_000
+      const { wall, monotonic } = workshop.clock
+      const clock = { ...workshop.clock, wall: () => wall() + ahead, monotonic: () => monotonic() + ahead }
+      const changes = { ...WITHOUT, clock }
+      const { synced, sent } = await afresh(workshop, changes, { fetchDelivered: unreachable })
       expect(sent).toEqual(['new.jpg'])
       expect(imageOf(synced, 'a.jpg')).toMatchObject({ proof: 'none', how })
       const parts = { ...workshop.context(), synced }
