@@ -213,7 +213,7 @@ async function notArrived(
  * was there: the picture's own, or one of equal bytes. So where there is one, only a delivery shows that a promise was kept. */
 async function keepingPromise(
   run: UploadRun,
-  { job, open, picture }: Parcel,
+  parcel: Parcel,
   sent: Outcome<Sent>,
   promised: Credential,
   signal: AbortSignal,
@@ -222,9 +222,8 @@ async function keepingPromise(
   const cdnUrl = sent.value.cdnUrl ?? promised.cdnUrl
   const imageId = sent.value.imageId ?? (cdnUrl === null ? null : idIn(run.synced, cdnUrl))
   const isTold = sent.value.imageId !== null || sent.value.cdnUrl !== null
-  const mayBeAnother = job.file.image !== null || run.synced.images.byHash(open.hash).length > 0
-  const isIt =
-    isTold || !mayBeAnother || (cdnUrl && (await delivers(run, cdnUrl, knownOf(open, picture), signal)))
+  const mayBeAnother = parcel.job.file.image !== null || run.synced.images.byHash(parcel.sent.hash).length > 0
+  const isIt = isTold || !mayBeAnother || (cdnUrl && (await delivers(run, cdnUrl, knownOf(parcel), signal)))
   return imageId === null || !isIt
     ? { ok: false, failure: withoutId }
     : { ok: true, value: { imageId, cdnUrl } }
