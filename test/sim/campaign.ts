@@ -172,6 +172,7 @@ export async function playOnce(history: History, kits: Kits, log: string[] | nul
   }
   if (!oracle.violation) await mustConverge(world, history.pauses.length)
   await mustRestore(world)
+  world.stripping.mustKnow()
   world.moments.mustComeBack()
   oracle.secrecy.records()
   return { violation: oracle.violation, steps: world.passes.steps, seen: world.sights.seen }

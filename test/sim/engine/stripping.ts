@@ -20,6 +20,8 @@ export class Stripping {
   #isWanted = false
   /** The paths whose images a person wants to be sent anew. */
   readonly #asked = new Set<string>()
+  /** By path and version, the bytes of the files of which something was made there, as SHA-256 in hex. */
+  readonly #madeOf = new Map<string, Set<string>>()
 
   constructor(world: World) {
     this.#world = world
@@ -46,6 +48,9 @@ export class Stripping {
       if (format === 'svg') return asItLies(open)
       if (!hasNote(bytes)) return { ...asItLies(open), how }
       const made = withoutNote(bytes)
+      const { path } = this.#world.sources.get(open.chunks)!
+      const key = `${path} ${hashOf(made)}`
+      this.#madeOf.set(key, (this.#madeOf.get(key) ?? new Set()).add(hashOf(bytes)))
       const chunks = async function* () {
         // Throws where the file has changed since it was read.
         for await (const _ of open.chunks());
@@ -84,6 +89,25 @@ export class Stripping {
   stored(image: TrueImage): void {
     if (this.#since !== null && image.askedAt >= this.#since && hasNote(image.bytes))
       this.#world.oracle.report('no-metadata-leave', `${image.source} was sent with its metadata`)
+  }
+
+  /** Whether albumd can know that a file has the picture of an image: it has its bytes, or those from which it was made. */
+  mayKnow({ source, hash, bytes }: TrueImage, path: string, file: Buffer): boolean {
+    const madeOf = this.#madeOf.get(`${source} ${hash}`)
+    return source === path || file.equals(bytes) || madeOf?.has(hashOf(file)) === true
+  }
+
+  /** What is recorded of an image whose bytes are proved is what the host has: none with metadata counts as one without. */
+  mustKnow(): void {
+    const { oracle, state, truth, history } = this.#world
+    if (oracle.violation || !history.setting.strips) return
+    for (const { id } of state.synced.mirrors.all())
+      for (const { path, image, state: of } of state.synced.files.below(id, '')) {
+        const row = of === 'synced' && image !== null ? state.synced.images.byId(image) : undefined
+        const remote = row && truth.images.get(row.remote_id)
+        if (remote?.gone === null && hashOf(remote.bytes) !== row!.hash.toString('hex'))
+          oracle.report('records-are-true', `${path} is recorded with other bytes than its image has`)
+      }
   }
 
   /** Whether both may have been sent of one version: the second for an edit of metadata that are sent, or on a person's word. */

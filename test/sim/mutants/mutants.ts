@@ -12,6 +12,7 @@ import { ROOTS } from './roots.ts'
 import { RULES } from './rules.ts'
 import { SECRETS } from './secrets.ts'
 import { SETTLING } from './settling.ts'
+import { STRIPPING } from './stripping.ts'
 
 const ROWS: readonly Row[] = [
   ...ROOTS,
@@ -27,6 +28,7 @@ const ROWS: readonly Row[] = [
   ...REHEARSING,
   ...PAST,
   ...ALTERED,
+  ...STRIPPING,
 ]
 
 export const MUTANTS: readonly Mutant[] = ROWS.map(([seed, name, why, instead]) => ({
