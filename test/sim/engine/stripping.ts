@@ -48,15 +48,16 @@ export class Stripping {
       if (format === 'svg') return asItLies(open)
       if (!hasNote(bytes)) return { ...asItLies(open), how }
       const made = withoutNote(bytes)
-      const { path } = this.#world.sources.get(open.chunks)!
-      const key = `${path} ${hashOf(made)}`
+      // A dry run sends nothing.
+      const source = this.#world.sources.get(open.chunks)
+      const key = `${source?.path} ${hashOf(made)}`
       this.#madeOf.set(key, (this.#madeOf.get(key) ?? new Set()).add(hashOf(bytes)))
       const chunks = async function* () {
         // Throws where the file has changed since it was read.
         for await (const _ of open.chunks());
         yield made
       }
-      this.#world.sources.set(chunks, this.#world.sources.get(open.chunks)!)
+      if (source) this.#world.sources.set(chunks, source)
       return {
         hash: Buffer.from(hashOf(made), 'hex'),
         size: made.length,
