@@ -51,12 +51,16 @@ export function perhapsReplaced(tx: Tx, { remote_id, hash }: ImageRow): void {
   tx.refuted.put(remote_id, hash)
 }
 
-/** The image was fetched from `cdnUrl`. A file that is linked to it and has these bytes becomes synced. */
-export function proved(tx: Tx, image: ImageRow, bytes: Bytes, cdnUrl: string): void {
-  const { id, remote_id } = image
-  // It may be made of the file, or be the file with the metadata that are taken out now.
-  const isKnown = tx.images.given(image).some(({ hash }) => hash.equals(bytes.hash))
-  const hashes = isKnown ? [bytes.hash, image.hash] : [bytes.hash]
+/** The image was fetched from `cdnUrl`. A file that is linked to it and has these bytes becomes synced, and so does one with
+ * `was`: the same picture, in which the metadata are taken out that the image has. */
+export function proved(
+  tx: Tx,
+  { id, remote_id }: ImageRow,
+  bytes: Bytes,
+  cdnUrl: string,
+  was: Buffer = bytes.hash,
+): void {
+  const hashes = [bytes.hash, was]
   tx.refuted.remove(remote_id, bytes.hash)
   tx.images.prove({ id, hash: bytes.hash, size: bytes.size, cdn_url: cdnUrl })
   tx.escrow.proved(id)

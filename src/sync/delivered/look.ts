@@ -93,7 +93,11 @@ async function likeTo(
   try {
     const source = 'source' in at ? at.source : (open?.source ?? null)
     const data = recorded ? readData(recorded) : source && (await pictures.data(format, source))
-    return await likeness(pictures, { format, data, source }, delivered)
+    const like = await likeness(pictures, { format, data, source }, delivered)
+    // What is made has less than the file. So where more is delivered, it was sent before that, perhaps with other metadata.
+    const isMade = madeOf.some(file => !file.equals(hash))
+    const hasMore = isMade && like === 'data' && (await pictures.data(format, delivered))?.bare === false
+    return hasMore ? 'with metadata' : like
   } finally {
     open?.close()
   }

@@ -4,7 +4,7 @@ import { proved, refuted } from '../../records/images.ts'
 import { type Stored, stored, unchanged } from '../../records/pictures.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import type { ImageRow } from '../../synced/tables/images.ts'
+import type { Bytes, ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { flatness } from '../album.ts'
 import { mayArriveFor, mayBePromised, momentOf } from '../clock.ts'
@@ -138,10 +138,8 @@ async function choose(
         ? { verdict: 'unknown', why: because('address_not_known') }
         : await compareOrLearn(context, parcel, image, signal)
     if (compared.verdict === 'equal' && contents.claim(album, image)) {
-      const isWhole = !compared.bytes.hash.equals(sent.hash)
-      const note = isWhole ? because('had_metadata') : null
-      const known = { cdn_url: compared.cdnUrl, proof: 'compared', flat, note } as const
-      await record(context, parcel, image, known, isWhole)
+      const known = { cdn_url: compared.cdnUrl, proof: 'compared', flat } as const
+      await record(context, parcel, image, known, compared.bytes)
       return { kind: 'unchanged', size: parcel.open.look.size, compared: true }
     }
     if (compared.verdict === 'unknown') unknown.push(compared.why)
@@ -171,7 +169,8 @@ async function linkOnly(
   if (isOnly && contents.claim(album, images[0]!)) {
     const { size = '' } = images[0]!
     const isWhole = sizeFits(size, open.look.size) && !sizeFits(size, sent.size)
-    await record(context, parcel, images[0]!, { cdn_url: null, proof: 'none', flat: 0 }, isWhole)
+    const known = { cdn_url: null, proof: 'none', flat: 0 } as const
+    await record(context, parcel, images[0]!, known, isWhole ? asItLies(open) : sent)
     return { kind: 'linked' }
   }
   const why = because('images_alike', { images: unknown.length, why: unknown[0]! })
@@ -256,17 +255,19 @@ function ambiguous({ clock }: EngineContext, { open: { hash } }: JobPicture, mes
   return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash }
 }
 
-/** `isWhole`: the image is the file as it lies there, and not what would be sent of it now. */
+/** `hash` and `size`: of what the image was sent as. Others than those that would be sent now are with metadata. */
 async function record(
   context: EngineContext,
   parcel: Parcel,
   { id, album }: UnrecordedImage,
-  known: Pick<Stored, 'cdn_url' | 'proof' | 'flat' | 'note'>,
-  isWhole: boolean,
+  known: Pick<Stored, 'cdn_url' | 'proof' | 'flat'>,
+  { hash, size }: Bytes,
 ): Promise<void> {
-  const read = isWhole ? { ...parcel, sent: asItLies(parcel.open) } : parcel
+  const isWhole = !hash.equals(parcel.sent.hash)
+  const read = isWhole ? { ...parcel, sent: { ...asItLies(parcel.open), hash, size } } : parcel
+  const note = isWhole && known.proof === 'compared' ? because('had_metadata') : null
   const data = await dataToRecord(context, read, known.proof === 'none')
-  const at = { remote_id: id, album, data, ...known }
+  const at = { remote_id: id, album, data, note, ...known }
   return context.synced.commit(tx => stored(tx, parcel.job, read, at, momentOf(context)))
 }
 
@@ -309,7 +310,7 @@ export async function verifyLink(
   const { synced, clock } = context
   const compared = await compareDelivered(context, image, pictureOf(synced, image), signal)
   if (compared.verdict === 'equal')
-    await synced.commit(tx => proved(tx, image, compared.bytes, compared.cdnUrl))
+    await synced.commit(tx => proved(tx, image, compared.bytes, compared.cdnUrl, image.hash))
   if (compared.verdict === 'other') await synced.commit(tx => refuted(tx, image, clock.wall()))
   return compared
 }

@@ -107,7 +107,10 @@ export class Stripping {
         const row = of === 'synced' && image !== null ? state.synced.images.byId(image) : undefined
         const remote = row && truth.images.get(row.remote_id)
         if (remote?.gone === null && hasNote(remote.bytes) && row!.how?.startsWith('strip'))
-          oracle.report('metadata-are-told', `${path} counts as sent without metadata, and was sent with them`)
+          oracle.report(
+            'metadata-are-told',
+            `${path} counts as sent without metadata, and was sent with them`,
+          )
       }
   }
 

@@ -139,14 +139,18 @@ export class DeletionJudge extends ImageJudge {
     return source === null ? undefined : this.facts.looks.metAt(source, hash)
   }
 
+  #hasPictureOf(image: TrueImage, path: string, { hash, bytes }: FileNode): boolean {
+    const { stripping } = this.facts
+    return hash === image.hash && isKnown(this.facts, path) && stripping.mayKnow(image, path, bytes)
+  }
+
   #nothingNeededDeleted(image: TrueImage): void {
     const { disk, mirrors, recordOf } = this.facts
     const left = this.truth
       .live()
       .filter(other => other !== image && !other.deletionAsked && other.hash === image.hash)
     for (const { path, node } of livePictures(disk, mirrors)) {
-      if (node.hash !== image.hash || !isKnown(this.facts, path)) continue
-      if (!this.facts.stripping.mayKnow(image, path, node.bytes)) continue
+      if (!this.#hasPictureOf(image, path, node)) continue
       if (this.#wasTakenByOthers(path, node.hash) || this.#isBeingWritten(path, node)) continue
       // Its name alone was seen again, by the last look before its own deletion, or a person gave it up: no scan knows of its bytes.
       const state = recordOf(path)?.state ?? (this.facts.pruning.hasGiven(path) ? 'gone' : null)
