@@ -11,7 +11,7 @@ import { reasonIn } from '../../words/reasons.ts'
 import { albumPathOf, flatness } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { compareDelivered, isAltered, sentFor } from '../delivered/index.ts'
+import { compareDelivered, delivers, deliveryOf, isAltered, sentFor } from '../delivered/index.ts'
 import {
   confirmedPattern,
   type Evidence,
@@ -156,7 +156,8 @@ async function act(
   }
   if (!conclusive) return
   if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
-  if (await foundInItsOwn(recovery, intent, signal, { listed: looked.images })) return
+  const isUnseen = isAcknowledged(synced, intent) && deliveryOf(synced, intent.mime) !== 'as sent'
+  if (await foundInItsOwn(recovery, intent, signal, { isUnseen, listed: looked.images })) return
   if (delivered) return
   const emitted = foundOut(synced, intent, false)
   const now = recovery.clock.wall()
@@ -180,6 +181,13 @@ function isThere(
   const isSeenAgain = conclusive && alike.get(intent.id) === id
   if (conclusive) alike.set(intent.id, id)
   return isSeenAgain
+}
+
+/** Whether the host has answered that it has the upload, but not as which image. */
+function isAcknowledged({ failures, files }: Synced, intent: OpenUpload): boolean {
+  const doubt = failures.doubt(intent.folder, intent.name)
+  const isOfIt = files.at(intent)?.hash?.equals(intent.hash) === true
+  return isOfIt && doubt !== undefined && reasonIn(doubt, 'answer_without_id') !== null
 }
 
 /** The failure of an upload that a proxy refused with a page of its own, as it would again, and that has not arrived; or null. */
@@ -236,15 +244,17 @@ function foundOut(synced: Synced, intent: OpenUpload, arrived: boolean): PassEve
 }
 
 /** Whether the file's own image delivers the upload's bytes, because the host put the new version into it under the same id. If
- * so, records the upload as this image. */
+ * so, records the upload as this image. `isUnseen`: the host has the upload, but shows no image for it. Then what the host has
+ * made of the bytes counts too. */
 export async function foundInItsOwn(
   recovery: Recovery,
   intent: OpenUpload,
   signal: AbortSignal,
   {
     isIt = () => true,
+    isUnseen = false,
     listed = [],
-  }: { isIt?: (image: ImageRow) => boolean; listed?: readonly Placed[] } = {},
+  }: { isIt?: (image: ImageRow) => boolean; isUnseen?: boolean; listed?: readonly Placed[] } = {},
 ): Promise<boolean> {
   const { synced, host } = recovery
   const file = synced.files.at(intent)
@@ -255,7 +265,9 @@ export async function foundInItsOwn(
   const isListed = isListedAs(synced, image, listed, [intent, image])
   // Only equal bytes count, because an edit of metadata does not change the image data.
   const given = isListed ? null : await host.fetchDelivered(image.cdn_url, intent.size, signal)
-  if (given && !(given.ok && given.status === 200 && given.sha256.equals(intent.hash))) return false
+  const isGiven = !given || (given.ok && given.status === 200 && given.sha256.equals(intent.hash))
+  if (!isGiven && !(isUnseen && (await delivers(recovery, image.cdn_url, sentFor(intent), signal))))
+    return false
   const { remote_id, cdn_url, album } = image
   await record(recovery, intent, { remote_id, cdn_url, album, proof: 'uploaded' })
   return true

@@ -137,4 +137,6 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   1500601775: 'the same as in 2004000276, where the host encodes pictures anew',
   2006000281:
     'a picture was sent again and again whose image the host put into the one that a person had kept of its name',
+  2006000077:
+    'a picture was sent again and again that the host put into its old image, of which it tells and delivers too little',
 }

@@ -41,4 +41,6 @@ export const ALTERED: readonly Row[] = [
     { 'protocol/likeness/likeness.ts': { likeness: resolving(like => (like === 'turned' ? 'other' : like)) } }],
   [2_007_001_037, 'an address that was promised needs no delivery', 'the image that a picture was put into is deleted',
     { 'sync/uploads/sender.ts': { delivers: () => async () => true } }],
+  [2_006_000_077, 'success alone shows of an upload no more than silence', 'a picture is sent again and again',
+    { 'sync/uploads/album-recovery.ts': { isAcknowledged: never } }],
 ]
