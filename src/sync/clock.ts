@@ -114,11 +114,12 @@ export function noteAsked({ synced, clock }: Asking): void {
   if (at === null || now - at > ASKED_MS) synced.commitNow(tx => tx.meta.set('asked_at', now))
 }
 
-/** Whether the host may list an image of whose upload no record tells. Some hosts list it from step 1 on, with the size that was
- * declared. */
-export function mayBePromised({ synced, clock }: Asking): boolean {
+/** Whether the host may have listed an image then of whose upload no record tells. Some hosts list it from step 1 on, with the
+ * size that was declared. */
+export function mayBePromised({ synced, clock }: Asking, seen: Millis): boolean {
   const at = synced.meta.get('asked_at')
-  return lostAt(synced) !== null || (at !== null && clock.monotonic() - at <= PROMISED_MS)
+  const walkedAt = clock.monotonic() - (clock.wall() - seen)
+  return lostAt(synced) !== null || (at !== null && walkedAt - at <= PROMISED_MS)
 }
 
 type Asking = Pick<EngineContext, 'synced' | 'clock'>

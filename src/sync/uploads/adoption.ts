@@ -187,7 +187,7 @@ function promisedFor(
 ): number {
   const { clock, credentialLifetimeMs } = context
   const isThere = sizeProves(size, sent.size) || sizeProves(size, open.look.size)
-  if (isThere && !mayBePromised(context)) return 0
+  if (isThere && !mayBePromised(context, seen)) return 0
   const mostMs = mayArriveFor(credentialLifetimeMs)
   const made = Date.parse(time ?? '')
   // A time that is further from then is that of a clock that was set; NaN, where none is listed.
