@@ -3,6 +3,7 @@ import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 import type { Records, Synced } from '../synced/synced.ts'
 import type { AlbumRow } from '../synced/tables/albums.ts'
 import type { FileRow } from '../synced/tables/files.ts'
+import { fullPath } from './tree-path.ts'
 
 /** Where an image goes: an album, or null for the host's root. */
 export type Album = AlbumRow | null
@@ -60,13 +61,16 @@ export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
   )
 }
 
-/** Each recorded folder with the path of its album. */
+/** Each recorded folder with its place on the disk and the path of its album. */
 export function mirroredFolders({ mirrors, folders }: Pick<Synced, 'mirrors' | 'folders'>) {
-  return mirrors
-    .all()
-    .flatMap(({ id: mirror, album }) =>
-      folders.ofMirror(mirror).map(({ id, path }) => ({ id, path: albumPathOf(album, path) })),
-    )
+  return mirrors.all().flatMap(({ id: mirror, album, folder }) =>
+    folders.ofMirror(mirror).map(({ id, path, unknown }) => ({
+      id,
+      unknown,
+      at: fullPath(folder, path),
+      path: albumPathOf(album, path),
+    })),
+  )
 }
 
 /** Whether a picture with its image in `album` lies flat (1), because this is not its folder's album. `path`: the path of the

@@ -229,6 +229,8 @@ export const REASON_WORDS = {
   id_of_another: 'the host answered with the id of another picture',
   answer_without_id: 'the host took the picture and did not say which image_id it has',
   album_asked_for: 'Album "{name}" was asked for and is not listed yet',
+  album_of_doubtful_folder:
+    'What the host lists for album "{name}" may belong to another folder, and {folder} is in doubt',
   album_of_several:
     'Album "{name}" is made once the shared store answers, because other machines may need it too',
   listing_changes: "An album's listing changed each time it was read",

@@ -1,11 +1,12 @@
 import type { ListedAlbum, ListedImage } from '../../protocol/records.ts'
 import type { Outcome } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
-import type { FileRow } from '../../synced/tables/files.ts'
+import { because } from '../../words/reasons.ts'
 import { type Album, albumNames, keyOf, mirroredFolders } from '../album.ts'
 import { lostAt } from '../clock.ts'
 import type { AlbumPort } from '../context.ts'
 import { changesOf, formsOf, plainName, sizeFits, walkEverything } from '../listing/index.ts'
+import { inDoubt } from './album-doubts.ts'
 
 /** Where an album is, or is to be: its parent and its name there. `recorded`: the album's record. */
 export interface Place {
@@ -38,9 +39,18 @@ export class AlbumChoice {
   ): Promise<Outcome<ListedAlbum | undefined>> {
     const before = listed.filter(album => this.#isFree(album, place))
     const recorded = before.find(({ id }) => id === place.recorded?.remote_id)
-    const isShared = before.some(album => album.name !== place.name && this.#rivals(album, place).length > 0)
-    // Images that were sent before the state was lost may still arrive, and then tell more.
-    if (!recorded && isShared && lostAt(this.#context.synced) !== null) return { ok: true, value: undefined }
+    const rivals = before.flatMap(album => (album.name === place.name ? [] : this.#rivals(album, place)))
+    const isShared = rivals.length > 0
+    if (!recorded && isShared) {
+      // Images that were sent before the state was lost may still arrive, and then tell more.
+      if (lostAt(this.#context.synced) !== null) return { ok: true, value: undefined }
+      // So may pictures that could not be seen.
+      const unseen = [place.name, ...rivals]
+        .flatMap(name => this.#foldersAt({ ...place, name }))
+        .find(({ unknown }) => unknown !== null)
+      const facts = unseen && { name: place.name, folder: unseen.at }
+      if (facts) return { ok: false, failure: inDoubt(because('album_of_doubtful_folder', facts)) }
+    }
     const isOpen = !recorded && (isShared || before.length > 1)
     for (const { id } of isOpen ? before : []) {
       const looked = await this.#lookInto(id, signal)
@@ -108,7 +118,10 @@ export class AlbumChoice {
    * image shows one picture at most. */
   #shows({ id }: ListedAlbum, place: Place): number {
     const left = (this.#images.get(id) ?? []).map(({ name, size }) => ({ size, forms: formsOf(name ?? '') }))
-    let files = this.#filesIn(place).map(({ name, size }) => ({ size, isNamed: changesOf(name) }))
+    const { files: recorded } = this.#context.synced
+    let files = this.#foldersAt(place)
+      .flatMap(({ id }) => recorded.ofFolder(id))
+      .map(({ name, size }) => ({ size, isNamed: changesOf(name) }))
     let shown = 0
     for (const isSized of [true, false])
       files = files.filter(file => {
@@ -122,11 +135,11 @@ export class AlbumChoice {
     return shown
   }
 
-  #filesIn({ parent, name }: Place): FileRow[] {
+  /** The recorded folders whose pictures go into the album of a place, or into albums in it. */
+  #foldersAt({ parent, name }: Place) {
     const { synced } = this.#context
     const path = [...albumNames(synced, parent?.id ?? null), name]
-    const folders = mirroredFolders(synced).filter(folder => path.every((at, n) => at === folder.path[n]))
-    return folders.flatMap(({ id }) => synced.files.ofFolder(id))
+    return mirroredFolders(synced).filter(folder => path.every((at, n) => at === folder.path[n]))
   }
 
   async #lookInto(album: string, signal: AbortSignal): Promise<Outcome<unknown>> {

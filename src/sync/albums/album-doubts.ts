@@ -1,6 +1,7 @@
 import { albumInDoubt } from '../../records/albums.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
+import type { Reason } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { AlbumPort } from '../context.ts'
@@ -107,3 +108,11 @@ export class AlbumDoubts {
     return made_at !== null && clock.monotonic() - made_at < mayArriveFor(credentialLifetimeMs)
   }
 }
+
+export function inDoubt(message: Reason): HostFailure {
+  return { remedy: 'find_out', endpoint: 'create_album', code: ALBUM_IN_DOUBT, message }
+}
+
+/** The code for an album of which it is not known whether it was created, or whose it is. Its pictures wait. Pictures of other
+ * albums go on. */
+export const ALBUM_IN_DOUBT = 'ALBUM_IN_DOUBT'

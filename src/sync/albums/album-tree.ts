@@ -3,14 +3,14 @@ import { type AlbumOrigin, albumFound } from '../../records/albums.ts'
 import { foundInAlbum } from '../../records/images.ts'
 import type { HostFailure, Outcome, Remedy } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import { because } from '../../words/reasons.ts'
 import { type Album, albumName, albumNames, keyOf } from '../album.ts'
 import type { AlbumBegun } from '../claims.ts'
 import { lossEndsAt, lostAt, mayArriveFor } from '../clock.ts'
 import type { AlbumPort } from '../context.ts'
 import { AlbumListings, recordAlbums, walkEverything } from '../listing/index.ts'
 import { AlbumChoice, type Place } from './album-choice.ts'
-import { AlbumDoubts } from './album-doubts.ts'
+import { AlbumDoubts, inDoubt } from './album-doubts.ts'
 
 /** The albums that pictures go into. An album is created when its first image needs it and the host lists none of its name. A
  * tree lives for one pass, and forgets then what it has learned of the host. */
@@ -268,13 +268,6 @@ const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_per
 
 /** Remedies of failures that may mean that there is an album of this name already. */
 const MAY_BE_THERE: ReadonlySet<Remedy> = new Set(['change_request', 'not_permitted', 'gone'])
-
-function inDoubt(message: Reason): HostFailure {
-  return { remedy: 'find_out', endpoint: 'create_album', code: ALBUM_IN_DOUBT, message }
-}
-
-/** The code for an album that may or may not have been created. Its pictures wait. Pictures of other albums go on. */
-export const ALBUM_IN_DOUBT = 'ALBUM_IN_DOUBT'
 
 /** How long after a look the next one follows: each walks everything, and a host may list late. */
 const NEXT_LOOK_MS = 60_000

@@ -1,2 +1,3 @@
 /** Finds or creates the albums that pictures go into, and finds the account's default album. */
-export { ALBUM_IN_DOUBT, AlbumTree, DefaultAlbum } from './album-tree.ts'
+export { ALBUM_IN_DOUBT } from './album-doubts.ts'
+export { AlbumTree, DefaultAlbum } from './album-tree.ts'

@@ -139,4 +139,6 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'a picture was sent again and again whose image the host put into the one that a person had kept of its name',
   2006000077:
     'a picture was sent again and again that the host put into its old image, of which it tells and delivers too little',
+  2007005415:
+    'after a lost state an album went to another folder that the host lists alike, while its own could not be read',
 }

@@ -74,6 +74,11 @@ export const DOUBT: readonly Row[] = [
       'AlbumChoice.of': resolving((chosen, _, { recorded }) =>
         chosen.value?.id === recorded?.remote_id ? chosen : { ok: true, value: undefined }),
     } }],
+  [2007005415, 'an album that several folders may have goes to one while another can not be seen',
+    'the other folder gets a second album and a second image',
+    { 'sync/albums/album-choice.ts': {
+      mirroredFolders: returning((folders: object[]) => folders.map(folder => ({ ...folder, unknown: null }))),
+    } }],
   [27017557, 'an album is created where nobody can look and the records are old',
     'the album that was there before gets a twin',
     { 'sync/uploads/upload-queue.ts': {

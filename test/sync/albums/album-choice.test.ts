@@ -3,6 +3,7 @@ import { HOUR_MS, systemClock } from '../../../src/protocol/clock.ts'
 import { ALBUM_IN_DOUBT } from '../../../src/sync/albums/index.ts'
 import { noteLost } from '../../../src/sync/clock.ts'
 import type { Synced } from '../../../src/synced/synced.ts'
+import { because } from '../../../src/words/reasons.ts'
 import { png, type TestPicture } from '../../pictures.ts'
 import { FILE } from '../../synced/rows.ts'
 import { type AlbumStage, found, listingWith, never, openAlbumStage } from '../album-stage.ts'
@@ -107,6 +108,21 @@ it('while images from before a loss may arrive, none is taken that may be of ano
   expect(asked).not.toContain('create_album')
   synced.commitNow(tx => tx.meta.clear('lost_at'))
   expect(found(await masking(stage, 60_000).find(['北'], never)).remote_id).toBe(only)
+})
+
+it.each(['北', '上'])('none is taken that may be of another folder while %s is in doubt', async inDoubt => {
+  const stage = await openAlbumStage()
+  const { there, synced, asked } = stage
+  await there.image(SMALL, { album_id: await there.album('北') })
+  record(synced, { 北: SMALL, 上: LARGE })
+  const { id } = synced.folders.at(1, inDoubt)!
+  synced.commitNow(tx =>
+    tx.folders.setUnknown({ id, unknown: because('folder_unreadable', { code: 'EIO' }) }),
+  )
+  expect(await masking(stage).find(['北'], never)).toMatchObject({
+    failure: { code: ALBUM_IN_DOUBT, message: expect.stringContaining(`/pictures/${inDoubt}`) },
+  })
+  expect(asked).not.toContain('create_album')
 })
 
 it('an album that has the name of another folder is that of this folder, where nothing tells', async () => {
