@@ -13,7 +13,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { albumName, recordedAlbums } from '../album.ts'
 import { type FileAges, mayArriveFor } from '../clock.ts'
 import type { AlbumPort, DeliveryPort, HostPort } from '../context.ts'
-import { delivers, learnAgain, mayHaveSent, pictureOf } from '../delivered/index.ts'
+import { learnAgain, lookAt, mayHaveSent, pictureOf } from '../delivered/index.ts'
 import { showsItsOwn, type Walk, type WholeWalk, walkEverything, walkWhole } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { askFormatsAgain } from '../uploads/index.ts'
@@ -148,7 +148,8 @@ function sparing({ host, clock, gapMs }: AuditRun): ImageHost {
   })
 }
 
-/** The images that the host does not deliver. Only young ones are fetched, because only those may be listed late. */
+/** The images that the host does not deliver. Only young ones are fetched, because only those may be listed late. Any picture at
+ * its address may be the image: a host may encode anew. */
 export async function notDelivered(
   context: AuditContext,
   images: readonly ImageRow[],
@@ -157,8 +158,8 @@ export async function notDelivered(
   const gone: ImageRow[] = []
   for (const image of images) {
     const asked = youngFor(context, image) > 0 && image.cdn_url
-    const there = asked && (await delivers(context, asked, pictureOf(context.synced, image), signal))
-    if (!there) gone.push(image)
+    const looked = asked && (await lookAt(context, asked, pictureOf(context.synced, image), signal))
+    if (!looked || looked.kind === 'unknown') gone.push(image)
   }
   return gone
 }

@@ -141,4 +141,5 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'a picture was sent again and again that the host put into its old image, of which it tells and delivers too little',
   2007005415:
     'after a lost state an album went to another folder that the host lists alike, while its own could not be read',
+  2007004014: 'a repair sent again what a host that lists late had just taken, and delivered encoded anew',
 }
