@@ -115,9 +115,10 @@ const uploads = value.section({
     .meta({
       description:
         'Which metadata are taken out of what is sent, because delivery addresses are public; the file stays as it is. ' +
-        'location: all but how and when a picture was taken, and by whom. all: these, too. The pixels, their colours ' +
-        'and how they are turned stay. BMP, ICO and SVG are sent as they are. A picture of which this can not be done ' +
-        'for sure is not sent. It concerns new uploads; albumd retry --strip sends older ones anew.',
+        'location: the place, and all else but camera, exposure, date, author and copyright. all: these, too. The pixels, their ' +
+        'colours and how they are turned stay. BMP, ICO and SVG are sent as they are. A picture of which this can not be ' +
+        'done for sure is not sent. What is taken out does not come back with restore. It concerns new uploads; albumd ' +
+        'retry --strip sends older ones anew.',
     }),
 })
 

@@ -195,7 +195,7 @@ export async function agreeOnMetadata(asker: Asker, { strip: given }: Given, dra
   const strip = await asker.ask({
     option: 'strip',
     words:
-      'Delivery addresses are public, so which metadata are taken out of what is sent (none; location: all but how, when and by whom a picture was taken; all)',
+      'Delivery addresses are public: what is taken out of what is sent (none; location: the place and all else but camera, date and author; all)',
     given,
     fallback: 'none',
     check: strip => faultIn({ ...draft, uploads: { strip } }, 'uploads.strip'),
