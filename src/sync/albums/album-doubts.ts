@@ -57,13 +57,21 @@ export class AlbumDoubts {
       const isListed = !unlisted.value.includes(album.remote_id)
       if (isListed) contents.listed.add(album.remote_id)
       else if (!this.#isYoung(album)) {
-        // The host may be late to list the album, so its own listing is asked for.
-        const shown = await host.list(album.remote_id, 1, signal)
-        if (!shown.ok && shown.failure.remedy !== 'gone') return shown.failure
-        if (!shown.ok || !showsItsOwn(synced, album, shown.value)) await this.doubt(album)
+        const shown = await this.#showsItsOwn(album, signal)
+        if (!shown.ok) return shown.failure
+        if (!shown.value) await this.doubt(album)
       }
     }
     return null
+  }
+
+  /** Asks for the album's own listing, because the host may be late to list the album in its parent. */
+  async #showsItsOwn(album: AlbumRow, signal: AbortSignal): Promise<Outcome<boolean>> {
+    const { synced, host } = this.#context
+    const shown = await host.list(album.remote_id, 1, signal)
+    if (!shown.ok) return shown.failure.remedy === 'gone' ? { ok: true, value: false } : shown
+    const root = await host.list(null, 1, signal)
+    return root.ok ? { ok: true, value: showsItsOwn(synced, album, shown.value, root.value) } : root
   }
 
   /** After NOT_FOUND to step 1 of an upload into the album: puts the album in doubt when its parent does not list it. Returns the

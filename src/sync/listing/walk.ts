@@ -69,15 +69,18 @@ const unclear = { remedy: 'later', endpoint: 'list', code: 'HOST_LISTING' } as c
 const withoutEnd: HostFailure = { ...unclear, message: because('listing_endless', { most: ENTRIES_MOST }) }
 export const listingChanges: HostFailure = { ...unclear, message: because('listing_changes') }
 
-/** Whether a listing shows what is recorded in this album. Some hosts list the root instead of an album that is gone. */
+/** Whether a listing shows what is recorded in this album. Some hosts list the root instead of an album that is gone, and what is
+ * recorded in it may lie in the root. `root`: what the root lists, where that was asked. */
 export function showsItsOwn(
   { images, albums }: Records,
   { id }: AlbumRow,
   shown: Pick<Walk, 'images' | 'albums'> | ListPage,
+  root?: ListPage,
 ): boolean {
+  const inRoot = new Set([...(root?.images ?? []), ...(root?.albums ?? [])].map(entry => entry.id))
   return (
-    shown.images.some(image => images.byRemoteId(image.id)?.album === id) ||
-    shown.albums.some(album => albums.byRemoteId(album.id)?.parent === id)
+    shown.images.some(image => !inRoot.has(image.id) && images.byRemoteId(image.id)?.album === id) ||
+    shown.albums.some(album => !inRoot.has(album.id) && albums.byRemoteId(album.id)?.parent === id)
   )
 }
 

@@ -2,6 +2,7 @@ import { alterationOf, recordedImage } from '../../../src/daemon/restore/altered
 import { Refusal } from '../../../src/host/refusal.ts'
 import { sourceOfBytes } from '../../../src/protocol/byte-reader.ts'
 import { given } from '../../../src/records/images.ts'
+import { mayArriveFor } from '../../../src/sync/clock.ts'
 import { realOf } from '../disk/real-picture.ts'
 import { bytesOf, isHalf } from '../disk/tiny-picture.ts'
 import { hashOf, split } from '../disk/tree.ts'
@@ -150,8 +151,9 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
     const album = albums[a % albums.length]
     if (!album) return 'nothing'
     if (world.host.variations.strays) {
-      // A process that has seen an album asks for it no more.
-      if (world.passes.isUnderWay) return 'nothing'
+      // A process that has seen an album asks for it no more, and what is young may be listed late.
+      const isYoung = world.time.now - album.at < mayArriveFor(LIFETIME_MS)
+      if (world.passes.isUnderWay || isYoung) return 'nothing'
       world.endProcess()
     }
     world.other(world.host.deleteAlbum(album.id, 'other'))

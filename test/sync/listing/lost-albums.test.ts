@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
-import { tellingLostAlbums } from '../../../src/sync/listing/index.ts'
+import { showsItsOwn, tellingLostAlbums } from '../../../src/sync/listing/index.ts'
 import { type AlbumStage, never, openAlbumStage } from '../album-stage.ts'
 
 /** Albums A and A/B as albumd recorded them. */
@@ -41,4 +41,12 @@ it('an album that the host lists and refuses is not gone, and the album above is
     'not_permitted',
   ])
   expect(stage.asked.slice(asked)).toEqual(['list'])
+})
+
+it('what the root lists too does not show that an album is there, because it may have strayed', async () => {
+  const { stage, above } = await stageOfTwo('NOT_FOUND')
+  const listed = await stage.host.list(above.remote_id, 1, never)
+  const shown = (listed as Extract<typeof listed, { ok: true }>).value
+  expect(showsItsOwn(stage.synced, above, shown)).toBe(true)
+  expect(showsItsOwn(stage.synced, above, shown, shown)).toBe(false)
 })
