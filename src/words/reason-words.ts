@@ -208,7 +208,7 @@ export const REASON_WORDS = {
   listing_refused:
     'The host does not list the album of the picture, or the root ({why:inner}). Ask the host why; pictures of other albums go on',
   perhaps_promised: 'The host lists an image of this name, whose bytes may still be on their way',
-  older_version_open: 'albumd finds out first whether an earlier version arrived',
+  version_open: 'albumd finds out first whether another version arrived',
   older_version_alike:
     'An image in its album is an earlier version, and nothing shows which one. "albumd retry --resend" sends the picture again',
   images_alike:

@@ -77,6 +77,12 @@ const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
       : because('perhaps_anothers'),
   isKeptForGood: ({ image }) => (image.kept === 1 ? because('kept_for_good') : null),
   isInUse: ({ files }) => (files.some(({ state }) => state !== 'gone') ? because('in_use') : null),
+  // An upload in doubt may have put another version into it: a host may keep the id of a picture's image.
+  isPerhapsReplaced: ({ synced, image, files }) =>
+    synced.meta.get('versions_apart') === null &&
+    files.some(file => synced.journal.openOnFile(file).some(({ hash }) => !hash.equals(image.hash)))
+      ? because('version_open')
+      : null,
   // The picture may have been renamed, and a file that is not uploaded yet be the picture under its new name.
   mayHaveMoved({ synced, image }) {
     const move = waitingMove(synced, image)

@@ -47,7 +47,7 @@ export async function adopt(
     const candidates = candidatesFor(context, parcel, isNamed)
     if (candidates.images.length === 0) continue
     const inDoubt = synced.journal.openOnFile(job.file)
-    if (mayArrive(context, job.file)) return { kind: 'waits', message: because('older_version_open') }
+    if (mayArrive(context, job.file)) return { kind: 'waits', message: because('version_open') }
     if (inDoubt.length > 0) return ambiguous(context, parcel, because('older_version_alike'))
     const chosen = await choose(context, parcel, candidates, signal)
     if (chosen) return chosen
@@ -236,7 +236,7 @@ export async function adoptUsed(
 ): Promise<UploadResult | null> {
   const { synced } = context
   const { job, open, picture } = read
-  if (mayArrive(context, job.file)) return { kind: 'waits', message: because('older_version_open') }
+  if (mayArrive(context, job.file)) return { kind: 'waits', message: because('version_open') }
   const compared = await compareDelivered(context, used, knownOf(read), signal)
   if (compared.verdict === 'equal') {
     await synced.commit(tx => {

@@ -116,7 +116,7 @@ export class Uploader {
     if (inDoubt.some(intent => intent.file_hash.equals(hash)))
       return { kind: 'uncertain', failure: sentBefore, hash }
     if (typeof made === 'object' && inDoubt.some(intent => intent.hash.equals(made.hash)))
-      return { kind: 'waits', message: because('older_version_open') }
+      return { kind: 'waits', message: because('version_open') }
     // Bytes of a foreign format are nobody's half picture, so the file does not wait for its end.
     const waits = foreign === null ? incomplete.judge(this.#run, job, open) : null
     if (waits) return waits

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
 import { HOUR_MS, systemClock } from '../../../src/protocol/clock.ts'
+import { ALONE } from '../../../src/sync/claims.ts'
+import { whyImageStays } from '../../../src/sync/deletions/send-delete.ts'
+import { codeOf } from '../../../src/words/reasons.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png } from '../../pictures.ts'
 import { clientOf } from '../../remote/client-of.ts'
@@ -171,4 +174,22 @@ it('a picture that is as before again is sent anew where an upload without an an
   expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 0, pending_deletions: 0 })
   expect([...told.images.values()].map(({ bytes }) => bytes.equals(red))).toEqual([true])
   expect([told.sent, deleted(workshop)]).toEqual([3, 0])
+})
+
+it('an image stays while an upload in doubt may have put another version into it', async () => {
+  const workshop = await openWith({ 'green.png': green, 'red.png': red })
+  const { host, told } = await keepingIds(
+    id => id,
+    () => null,
+  )
+  await workshop.pass({ host })
+  told.losesAnswers = true
+  workshop.write('red.png', png(30, 20, 5).bytes)
+  await workshop.pass({ host })
+  workshop.remove('red.png')
+  await workshop.pass({ host })
+  const { files, images } = workshop.synced
+  const image = images.byId(files.inState('gone')[0]!.image!)!
+  expect(codeOf(whyImageStays({ synced: workshop.synced, claims: ALONE }, image, null)!)).toBe('version_open')
+  expect(deleted(workshop)).toBe(0)
 })
