@@ -143,8 +143,9 @@ function* each(
   for (const picture of pictures) if (picture.url !== null) yield show(picture, picture.url)
 }
 
+/** Dots and hyphens, which file names have, mean nothing between brackets. */
 function inMarkdown(text: string): string {
-  return printable(text.replace(/[!-/:-@[-`{-~]/g, '\\$&'))
+  return printable(text.replace(/[!-,/:-@[-`{-~]/g, '\\$&'))
 }
 
 /** Escapes the characters that would end an address in angle brackets. */

@@ -29,7 +29,7 @@ export function* checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Gen
       : fail(
           'state',
           `${state_dir} is not there, and this user can't make it`,
-          'Make it, and chown it to the user that albumd runs as',
+          'systemd makes it for the service. Else make it, and chown it to the user that albumd runs as',
         )
   const stats = statSync(state_dir)
   if (!stats.isDirectory())
