@@ -31,12 +31,16 @@ function whyNot({ code, part, at }: Obstacle): Reason {
 const VERSION = 1
 
 /** The types of pictures from which metadata are taken out. */
-export const STRIPPED_TYPES = Object.entries(FORMATS).flatMap(([format, { mime }]) =>
+const STRIPPED_TYPES = Object.entries(FORMATS).flatMap(([format, { mime }]) =>
   isStripped(format as Format) ? [mime] : [],
 )
 
-/** How images were made that may have what is taken out now, as a pattern of SQL. */
-export const LESS_STRIPPED: Readonly<Record<Strip, string>> = { location: '', all: 'strip.location.%' }
+const LESS_STRIPPED: Readonly<Record<Strip, string>> = { location: '', all: 'strip.location.%' }
+
+/** Which images may have what is taken out now: those of these types that were not made, or made like this pattern of SQL. */
+export function madeLessThan(strip: Strip): { types: string; like: string } {
+  return { types: JSON.stringify(STRIPPED_TYPES), like: LESS_STRIPPED[strip] }
+}
 
 /** `changed`: as in `OpenOptions`. */
 export function stripping(strip: Strip, changed: () => Error): Maker {

@@ -7,7 +7,7 @@ import type { Picture } from '../protocol/picture/picture.ts'
 import type { Tx } from '../synced/synced.ts'
 import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
-import type { ImageRow } from '../synced/tables/images.ts'
+import { type ImageRow, TO_SEND_ANEW } from '../synced/tables/images.ts'
 import type { OpenUpload } from '../synced/tables/journal.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { type Deletions, enterEscrow, isKept, type Moment, superseded, takenBack } from './escrow.ts'
@@ -199,9 +199,6 @@ export function resent(tx: Tx, files: readonly FileRow[], now: Millis): void {
     tx.resend.put(file)
   }
 }
-
-/** As `ImageRow.how`: the image has metadata, and a person asked to send its file anew without them. */
-export const TO_SEND_ANEW = 'anew'
 
 /** A person asked to send these files anew, because their images have metadata that are taken out now. */
 export function askedAnew(tx: Tx, files: readonly FileRow[], now: Millis): void {

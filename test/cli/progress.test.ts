@@ -74,9 +74,9 @@ it('does not say that pictures are sent which are only compared', () => {
     bytes: 0,
     compare: 3,
   } as const
-  expect(eventInWords(told)).toBe('3 pictures to read again, sent only if the bytes changed')
+  expect(eventInWords(told)).toBe('3 pictures to read again, sent only if needed')
   expect(adoptionInWords(told)).toBe('3 pictures to look for on the host; nothing is sent')
   expect(eventInWords({ ...told, pictures: 1, bytes: 2048 })).toBe(
-    "1 picture to send (2 KB), 3 pictures to read again, sent only if the bytes changed; quota left 9 by albumd's count",
+    "1 picture to send (2 KB), 3 pictures to read again, sent only if needed; quota left 9 by albumd's count",
   )
 })

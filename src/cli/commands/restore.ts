@@ -281,7 +281,7 @@ function reportInWords(
         `left out: deleted ${asked.isWaiting ? 'or perhaps renamed here,' : 'here'} and still on the host; --deleted restores them too`,
       )
   }
-  add(report.stripped, 'of them without their metadata: so the host delivers them')
+  add(report.stripped, 'of them without their metadata, as they come from the host')
   add(report.turned, 'of them may lie on their side, because their metadata turned them')
   add(report.packed, 'of them packed anew by the host')
   add(report.encoded, 'of them not the originals: the host encodes them anew')

@@ -180,9 +180,7 @@ export function eventInWords(emitted: SpokenEvent): string | null {
       const over = emitted.pictures - emitted.quota_left
       const waits = over > 0 ? `, so ${inDigits(over)} may have to wait for another day` : ''
       const compared =
-        emitted.compare > 0
-          ? `${count(emitted.compare, 'picture')} to read again, sent only if the bytes changed`
-          : null
+        emitted.compare > 0 ? `${count(emitted.compare, 'picture')} to read again, sent only if needed` : null
       if (emitted.pictures === 0) return compared
       const [pictures, size] = [count(emitted.pictures, 'picture'), sizeInWords(emitted.bytes)]
       const sent = `${pictures} to ${emitted.looks_first ? 'compare or ' : ''}send (${size})`

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { LESS_STRIPPED, STRIPPED_TYPES } from '../../local/sent-picture.ts'
+import { madeLessThan } from '../../local/sent-picture.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { hurried } from '../../records/escrow.ts'
@@ -204,8 +204,7 @@ export function forgetFailures(config: Mirrors, synced: Synced, path?: string): 
 export function withMetadata(config: Config, synced: Synced, path?: string): FileRow[] {
   const { strip } = config.uploads
   if (strip === 'none') return []
-  const types = JSON.stringify(STRIPPED_TYPES)
-  return filesAt(config, synced, synced.files.madeLess({ types, like: LESS_STRIPPED[strip] }), path)
+  return filesAt(config, synced, synced.files.madeLess(madeLessThan(strip)), path)
 }
 
 function failedAt(config: Config, synced: Synced, path: string): { mirror: number }[] {

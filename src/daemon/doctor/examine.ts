@@ -10,6 +10,7 @@ import {
 } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { readMounts } from '../../local/mount-table.ts'
+import { madeLessThan } from '../../local/sent-picture.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
@@ -119,14 +120,18 @@ function* checkDelivery({ delivery }: Status): Generator<Finding> {
 
 /** Whether images still have metadata that are taken out now, because they were sent before. */
 function* checkMetadata(config: Config): Generator<Finding> {
-  if (config.uploads.strip === 'none') return
-  const images = readState(config, synced => withMetadata(config, synced).length)
+  const { strip } = config.uploads
+  if (strip === 'none') return
+  const { used, images } = readState(config, synced => ({
+    used: withMetadata(config, synced).length,
+    images: synced.images.countMadeLess(madeLessThan(strip)),
+  }))
   if (images === 0) yield pass('metadata', 'no image is known to have metadata that are taken out now')
   else
     yield warn(
       'metadata',
-      `${count(images, 'image')} on the host may have metadata that are taken out now`,
-      '"albumd retry --strip" sends them anew, within the quota',
+      `${count(images, 'image')} on the host may have metadata that are taken out now${used > 0 ? '' : '; such images are kept, or wait for their deletion'}`,
+      used > 0 ? '"albumd retry --strip" sends the pictures anew, within the quota' : null,
     )
 }
 

@@ -67,7 +67,7 @@ export interface RestoreReport extends Record<Note, number> {
   state_is_older: boolean
   /** How many unrecorded images the last audit found on the host. They are in none of these counts. */
   unrecorded: number
-  /** How many pictures come without their metadata, because the host delivers them so. */
+  /** How many pictures come without their metadata. */
   stripped: number
   /** How many of the `stripped` pictures may lie on their side, because only the metadata said how to turn them. */
   turned: number

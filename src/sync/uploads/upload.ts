@@ -3,10 +3,10 @@ import { type OpenPicture, whyNoPicture } from '../../local/picture-file.ts'
 import { asItLies, type SentPicture } from '../../local/sent-picture.ts'
 import { HOUR_MS } from '../../protocol/clock.ts'
 import { described } from '../../records/images.ts'
-import { hashed, TO_SEND_ANEW, unchanged } from '../../records/pictures.ts'
+import { hashed, unchanged } from '../../records/pictures.ts'
 import { noAlbumInPresign } from '../../remote/failures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
-import type { ImageRow } from '../../synced/tables/images.ts'
+import { type ImageRow, TO_SEND_ANEW } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { type Album, flatness, isLeaving, recordedAlbums } from '../album.ts'
@@ -101,7 +101,8 @@ export class Uploader {
     const made = maker && open.picture ? await maker(open, open.picture) : whole
     const isMade = typeof made === 'object'
     const sent = isMade ? made : whole
-    if (isSure && isMade && this.#isThere(used, sent.hash)) return this.#leave(job, open, sent, used)
+    const mayBeIt = isSure && isMade && (!isAsked || used.hash.equals(sent.hash))
+    if (mayBeIt && this.#isThere(used, sent.hash)) return this.#leave(job, open, sent, used)
     if (only === 'compare') return this.#compare(job, open, sent)
     const hindered = this.#whyNotSent(job, open, made)
     if (hindered) return hindered
@@ -284,14 +285,14 @@ export class Uploader {
   }
 }
 
-/** An image of these bytes, name and album that no file uses: it waits for its deletion, or is kept for good. An image that was
- * only linked does not replace another. A run that does not ask the host takes none that an audit found gone. */
+/** An image of these bytes, name and album that no file uses: it waits for its deletion, or is kept for good. Only what would be
+ * sent counts, so that no image from before is used again that has what is taken out now. An image that was only linked does not
+ * replace another. A run that does not ask the host takes none that an audit found gone. */
 function unusedImageOf(
   { synced, only }: UploadRun,
-  { job: { file }, open, sent, album }: Omit<Parcel, 'picture'>,
+  { job: { file }, sent, album }: Omit<Parcel, 'picture'>,
 ): ImageRow | undefined {
-  const made = open.hash.equals(sent.hash) ? [] : synced.images.byHash(sent.hash)
-  return [...made, ...synced.images.byHash(open.hash)].find(image => {
+  return synced.images.byHash(sent.hash).find(image => {
     const isSure = image.proof !== 'none' || file.image === null
     const isHere = image.album === (album?.id ?? null) && image.name === file.name && isSure
     const isFree = synced.files.onImage(image.id).every(({ state }) => state === 'gone')

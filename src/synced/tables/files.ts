@@ -1,7 +1,7 @@
 import type { FileLook } from '../../local/look.ts'
 import type { Statements } from '../database.ts'
 import { boundsBelow, pages } from '../queries.ts'
-import { type Bytes, idsWith } from './images.ts'
+import { type Bytes, idsWith, MADE_LESS, type MadeLess } from './images.ts'
 
 /** pending: to be hashed, and to be sent when its bytes are new. synced: its image has its bytes. linked: an image has its name,
  * dimensions and size, and the bytes are not compared yet. uncertain: its upload is in doubt. failed: its last upload failed.
@@ -205,11 +205,10 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
         `SELECT files.* FROM (SELECT @hash AS hash UNION ALL SELECT hash FROM delivered WHERE image = @id) AS lost
          CROSS JOIN ${withBytes('lost.hash')} ORDER BY files.name <> @name LIMIT 1`,
       ),
-      /** Files whose images have one of these types, and are the files as they lay there, or were made like this. */
-      madeLess: all<[{ types: string; like: string }], FileRow>(
+      /** Files whose images may have what is taken out now. */
+      madeLess: all<[MadeLess], FileRow>(
         `SELECT files.* FROM images CROSS JOIN files ON files.image = images.id
-         WHERE mime IN (SELECT value FROM json_each(+@types)) AND (how IS NULL OR how LIKE +@like)
-           AND (files.state = 'synced' OR files.state = 'linked')`,
+         WHERE ${MADE_LESS} AND (files.state = 'synced' OR files.state = 'linked')`,
       ),
       /** Files with these bytes that are linked to an image whose bytes are not compared yet. */
       linkedTo: all<[Bytes], FileRow>(

@@ -1,3 +1,4 @@
+import type { madeLessThan } from '../../local/sent-picture.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import type { Statements } from '../database.ts'
 
@@ -48,6 +49,15 @@ export type Given = Bytes & (Alteration | { how: null; turned: 0 })
 
 /** In `delivered.how`: these are the bytes of a file from which the image was made. */
 const OF_FILE = 'file'
+
+/** In `ImageRow.how`: the image has metadata, and a person asked to send its file anew without them. */
+export const TO_SEND_ANEW = 'anew'
+
+export type MadeLess = ReturnType<typeof madeLessThan>
+
+/** The images that may have what is taken out now (`MadeLess`). SQL text. */
+export const MADE_LESS = `mime IN (SELECT value FROM json_each(+@types))
+  AND (how IS NULL OR how = '${TO_SEND_ANEW}' OR how LIKE +@like)`
 
 /** The ids of the images that have these bytes, or of which a restore got these bytes, or a file has them. SQL text. */
 export const idsWith = (hash: string) =>
@@ -140,6 +150,8 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
          UNION SELECT size FROM delivered
          UNION SELECT size FROM journal WHERE kind = 'upload'`,
       ),
+      /** How many such images are recorded, whether a file uses them or not. */
+      countMadeLess: value<[MadeLess], number>(`SELECT count(*) FROM images WHERE ${MADE_LESS}`),
       linked: all<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`),
     },
     writes: {

@@ -21,6 +21,12 @@ function bytesOnHost({ home }: Stage): Buffer {
   )
 }
 
+/** What doctor finds of metadata on the host. */
+async function metadataIn(stage: Stage) {
+  const { findings } = await stage.json('doctor', '--all')
+  return findings.filter(({ check }: { check: string }) => check === 'metadata')
+}
+
 const hasPlace = (bytes: Buffer) => PLACES.some(place => bytes.includes(place))
 
 it('a daemon sends no place, and nothing anew for an edit of metadata, nor after its state was lost', async () => {
@@ -63,10 +69,7 @@ it('what a restore has written into the mirror counts as sent', async () => {
 
 it('older images are counted, and sent anew when a person asks; their old images go', async () => {
   const stage = await setStage({ pictures: { 'a.jpg': photo(1), 'b.png': png(3, 2).bytes } })
-  const doctor = async () => {
-    const { findings } = await stage.json('doctor', '--all')
-    return findings.filter(({ check }: { check: string }) => check === 'metadata')
-  }
+  const doctor = () => metadataIn(stage)
   expect(await doctor()).toEqual([])
   const refused = await stage.here('retry', '--strip', '--config', stage.config)
   expect(refused.code).not.toBe(0)
@@ -79,4 +82,17 @@ it('older images are counted, and sent anew when a person asks; their old images
   expect(await doctor()).toMatchObject([{ status: 'pass' }])
   expect(await stage.paths()).toEqual(['Photos/a.jpg', 'Photos/b.png'])
   expect(hasPlace(bytesOnHost(stage))).toBe(false)
+})
+
+it('an image that no picture uses counts for as long as it is on the host', async () => {
+  const stage = await setStage({ pictures: { 'a.jpg': photo(1) }, mirror: { deletions: 'keep' } })
+  stage.configure(LOCATION)
+  await stage.asked('retry', { strip: true })
+  expect(await metadataIn(stage)).toMatchObject([
+    {
+      status: 'warn',
+      message: expect.stringContaining('1 image'),
+      remedy: expect.not.stringContaining('retry'),
+    },
+  ])
 })

@@ -1,4 +1,4 @@
-import { asItLies, LESS_STRIPPED, type Maker, STRIPPED_TYPES } from '../../../src/local/sent-picture.ts'
+import { asItLies, type Maker, madeLessThan } from '../../../src/local/sent-picture.ts'
 import { sourceOfBytes } from '../../../src/protocol/byte-reader.ts'
 import { askedAnew } from '../../../src/records/pictures.ts'
 import { because } from '../../../src/words/reasons.ts'
@@ -81,7 +81,7 @@ export class Stripping {
     this.#isWanted = false
     const { state, machine } = this.#world
     const { synced } = state
-    const files = synced.files.madeLess({ types: JSON.stringify(STRIPPED_TYPES), like: LESS_STRIPPED.all })
+    const files = synced.files.madeLess(madeLessThan('all'))
     for (const file of files) this.#asked.add(pathOfRow(synced, file))
     synced.commitNow(tx => askedAnew(tx, files, Math.round(machine.wall())))
   }
@@ -114,11 +114,15 @@ export class Stripping {
       }
   }
 
-  /** Whether both may have been sent of one version: the second for an edit of metadata that are sent, or on a person's word. */
+  /** Whether both may have been sent of one version: the second for an edit of metadata that are sent, or on a person's word, or
+   * because no file uses the first, which has metadata. */
   allowBoth(before: TrueImage, image: TrueImage): boolean {
     if (before.bytes.equals(image.bytes)) return false
     const there = this.#world.disk.find(image.source!)?.node
     const isAsSent = there?.kind === 'file' && there.bytes.equals(before.bytes)
-    return !isAsSent || this.#asked.has(image.source!)
+    const { images, files } = this.#world.state.synced
+    const row = images.byRemoteId(before.id)
+    const isLeft = row !== undefined && files.onImage(row.id).length === 0
+    return !isAsSent || isLeft || this.#asked.has(image.source!)
   }
 }

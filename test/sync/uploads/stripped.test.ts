@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { stripping } from '../../../src/local/sent-picture.ts'
+import { madeLessThan, stripping } from '../../../src/local/sent-picture.ts'
 import type { Strip } from '../../../src/protocol/picture/stripped/rules.ts'
+import { given, lost } from '../../../src/records/images.ts'
+import { askedAnew } from '../../../src/records/pictures.ts'
 import { hostWith, type ImageHost, PictureChanged } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
@@ -201,6 +204,82 @@ describe('another setting', () => {
     }
     await workshop.pass({ maker: newer, host: counting(workshop.host, sent) })
     expect(sent).toEqual([])
+  })
+})
+
+describe('an image with what is taken out now', () => {
+  /** A person asks to send anew what has the place. Returns how many files that are. */
+  function askAnew({ synced, clock }: Workshop): number {
+    const files = synced.files.madeLess(madeLessThan('location'))
+    synced.commitNow(tx => askedAnew(tx, files, clock.wall()))
+    return files.length
+  }
+
+  it('is not used again when the host loses the stripped one', async () => {
+    const workshop = await openWorkshop({ deletions: 'keep' })
+    workshop.write('a.jpg', photo(1))
+    await workshop.pass()
+    expect(askAnew(workshop)).toBe(1)
+    await workshop.pass(WITHOUT)
+    const stripped = imageOf(workshop.synced, 'a.jpg')
+    await workshop.host.deleteImage(stripped.remote_id, never)
+    workshop.synced.commitNow(tx => lost(tx, stripped, workshop.clock.wall()))
+    await workshop.pass(WITHOUT)
+    expect(hasPlace(await delivered(workshop, 'a.jpg'))).toBe(false)
+    expect(await imagesOn(workshop)).toEqual(['a.jpg', 'a.jpg'])
+  })
+
+  it('can be asked to go until it has gone', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('a.jpg', photo(1))
+    await workshop.pass()
+    expect(askAnew(workshop)).toBe(1)
+    // The process was killed, and a person set that all goes as it lies there.
+    await workshop.pass()
+    expect(askAnew(workshop)).toBe(1)
+    await workshop.pass(WITHOUT)
+    expect(hasPlace(await delivered(workshop, 'a.jpg'))).toBe(false)
+    expect(await imagesOn(workshop)).toEqual(['a.jpg'])
+    expect(askAnew(workshop)).toBe(0)
+  })
+
+  it('is not used again when an edit is undone', async () => {
+    const workshop = await openWorkshop({ deletions: 'keep' })
+    workshop.write('a.jpg', photo(1))
+    await workshop.pass()
+    for (const seed of [2, 1]) {
+      workshop.write('a.jpg', photo(seed))
+      await workshop.pass(WITHOUT)
+      expect(hasPlace(await delivered(workshop, 'a.jpg'))).toBe(false)
+    }
+    // What is sent without the place is used again.
+    workshop.write('a.jpg', photo(2))
+    await workshop.pass(WITHOUT)
+    expect(await imagesOn(workshop)).toEqual(['a.jpg', 'a.jpg', 'a.jpg'])
+  })
+
+  it('goes when a person asks, also where a restore has stripped its file', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('a.jpg', photo(1))
+    workshop.write('b.jpg', photo(2))
+    await workshop.pass()
+    const { remote_id } = imageOf(workshop.synced, 'a.jpg')
+    const bare = drawn({ seed: 1 })
+    const restored = {
+      remote_id,
+      hash: createHash('sha256').update(bare).digest(),
+      size: bare.length,
+      how: 'stripped',
+      turned: 0,
+    } as const
+    workshop.synced.commitNow(tx => given(tx, [restored]))
+    workshop.write('a.jpg', bare)
+    await workshop.pass(WITHOUT)
+    expect(imageOf(workshop.synced, 'a.jpg').remote_id).toBe(remote_id)
+    expect(askAnew(workshop)).toBe(2)
+    await workshop.pass(WITHOUT)
+    expect(askAnew(workshop)).toBe(0)
+    expect(await imagesOn(workshop)).toEqual(['a.jpg', 'b.jpg'])
   })
 })
 
