@@ -32,7 +32,7 @@ function days() {
 }
 
 describe('a quota that the host says is used up', () => {
-  it('keeps no picture from its image that the host holds, which adopt links', async () => {
+  it('keeps no picture from its image that the host holds, which adopt finds', async () => {
     const stage = await stageOf({ dailyQuota: 4 })
     plant(stage, 0, 4)
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })
@@ -41,7 +41,7 @@ describe('a quota that the host says is used up', () => {
     expect(await stage.pass()).toMatchObject({ exit_code: 3, linked: 0 })
     expect(await stage.here('adopt')).toMatchObject({
       code: 3,
-      out: expect.stringContaining('4 pictures linked'),
+      out: expect.stringContaining('4 pictures found on the host by the bytes'),
     })
   })
 
