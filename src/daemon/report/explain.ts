@@ -4,6 +4,7 @@ import { type Disk, realDisk } from '../../local/disk.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import { OTHER_ACCOUNT } from '../../remote/failures.ts'
 import { albumName, albumPathOf, recordedAlbums } from '../../sync/album.ts'
+import { deliveryAddresses } from '../../sync/listing/index.ts'
 import {
   type LeftOutWhy,
   lookAt,
@@ -237,7 +238,7 @@ function showImage(synced: Synced, image: ImageRow): PathImage {
   const { remote_id, cdn_url, album, name, size, recorded_at, proof } = image
   return {
     image_id: remote_id,
-    cdn_url,
+    cdn_url: cdn_url ?? deliveryAddresses(synced)(remote_id, name),
     album: albumName(synced, album),
     name,
     size,

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { explainPath } from '../../../src/daemon/report/explain.ts'
 import {
   locationsOf,
   pathOfImage,
@@ -61,5 +62,7 @@ it('finds a picture by the address that it shows, also where the host has named 
       ['a.png', 'b.png'].map(name => join(home, 'pictures', name)),
     )
     expect(pathOfImage(records, 'https://cdn.example/id-0-c.png')).toBeNull()
+    const told = explainPath(config, join(home, 'pictures', 'b.png'), 0)
+    expect(told.map(({ image }) => image?.cdn_url)).toEqual([shown[1]])
   })
 })
