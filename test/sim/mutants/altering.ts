@@ -2,9 +2,10 @@ import { always, given, idle, never, nothing, resolving, returning } from './by.
 import type { By, Row } from './mutant.ts'
 
 const taking = (verdict: 'other' | 'unknown', by: object): By =>
-  resolving((compared, _, image) =>
-    compared.verdict === verdict ? { cdnUrl: `https://cdn.example/i/${image.remote_id}`, ...by } : compared,
-  )
+  resolving((compared, _, image, { hash, size }) => {
+    const cdnUrl = `https://cdn.example/i/${image.remote_id}`
+    return compared.verdict === verdict ? { cdnUrl, bytes: { hash, size }, ...by } : compared
+  })
 
 /** What a host may make of pictures, of names and of albums, and of a format that it refuses. */
 // biome-ignore format: a mutant is a row.

@@ -51,7 +51,7 @@ export const DOUBT: readonly Row[] = [
     } }],
   [44, 'blind resend', 'an upload whose answer was lost is sent again at once',
     { 'sync/uploads/sender.ts': {
-      keepingPromise: returning(sent =>
+      keepingPromise: resolving(sent =>
         sent.failure?.remedy === 'find_out' ? but(sent, 'failure.remedy', 'new_credential') : sent),
     } }],
   [1_000_000_475, 'an answer that tells no image tells that there is none', 'where the host answers no more than success, all is sent again',
