@@ -23,7 +23,6 @@ export interface Workspace {
 const SAMPLES = join(import.meta.dirname, 'try/pictures')
 
 const USUAL_PORT = 8443
-const USUAL_PAGE_PORT = 8687
 
 /** Makes the workspace in `cwd`/albumd-try, for the pictures in `given` or for the samples. A later start opens the same
  * workspace, with the same port, key and state. */
@@ -46,8 +45,7 @@ export async function openWorkspace(cwd: string, given: string | undefined): Pro
   const caFile = join(hostData, 'ca.pem')
   writeFileSync(join(home, 'api-key'), `${settings.apiKey}\n`, { mode: 0o600 })
   const album = own === null ? 'Sample pictures' : albumNameOf(basename(own))
-  const pagePort = (await canListen(USUAL_PAGE_PORT)) ?? 0
-  writeFileSync(config, configFor(home, { folder, album }, caFile, settings.port, pagePort))
+  writeFileSync(config, configFor(home, { folder, album }, caFile, settings.port))
   return { folder, isSample: own === null, config, hostData, caFile, ...settings }
 }
 
@@ -91,7 +89,6 @@ function configFor(
   mirror: { folder: string; album: string },
   caFile: string,
   port: number,
-  pagePort: number,
 ): string {
   const config = {
     host: {
@@ -104,7 +101,8 @@ function configFor(
     mirrors: [mirror],
     // A person who watches a trial does not want to wait for the default grace of ten minutes.
     deletions: { grace: '10s' },
-    status_page: { listen: `127.0.0.1:${pagePort}` },
+    // Any free port: what is free now may be taken when the page opens.
+    status_page: { listen: '127.0.0.1:0' },
     state_dir: join(home, 'state'),
   }
   return `# Made by albumd try; written anew at each start.\n${stringify(config)}`
