@@ -4,6 +4,7 @@ import { askedAnew } from '../../../src/records/pictures.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { hasNote, withoutNote } from '../disk/tiny-picture.ts'
 import { hashOf } from '../disk/tree.ts'
+import { altered } from '../host/alterations.ts'
 import type { TrueImage } from '../host/host-truth.ts'
 import { pathOfRow } from './state-kit.ts'
 import type { World } from './world.ts'
@@ -98,18 +99,20 @@ export class Stripping {
     return source === path || file.equals(bytes) || madeOf?.has(hashOf(file)) === true
   }
 
-  /** No image that has metadata counts as one without, once its bytes are proved. */
+  /** No image that is delivered with metadata counts as one without, once its bytes are proved. Of what a host takes out itself
+   * nobody can know whether it was sent. */
   mustKnow(): void {
-    const { oracle, state, truth, history } = this.#world
+    const { oracle, state, truth, history, host } = this.#world
     if (oracle.violation || !history.setting.strips) return
     for (const { id } of state.synced.mirrors.all())
       for (const { path, image, state: of } of state.synced.files.below(id, '')) {
         const row = of === 'synced' && image !== null ? state.synced.images.byId(image) : undefined
         const remote = row && truth.images.get(row.remote_id)
-        if (remote?.gone === null && hasNote(remote.bytes) && row!.how?.startsWith('strip'))
+        const isTold = remote?.gone === null && hasNote(altered(remote.bytes, host.variations.alters))
+        if (isTold && row!.how?.startsWith('strip'))
           oracle.report(
             'metadata-are-told',
-            `${path} counts as sent without metadata, and was sent with them`,
+            `${path} counts as sent without metadata, and is delivered with them`,
           )
       }
   }

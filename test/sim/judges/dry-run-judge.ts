@@ -109,6 +109,8 @@ export async function mustDoAsSaid(world: World, number: number): Promise<number
   endTrouble(world)
   const isForetold = !knowsMore(world)
   const before = imagesOf(world)
+  // A dry run reads the config that the pass reads.
+  world.stripping.passBegins(number)
   const planned = await rehearsed(world)
   world.told = []
   await world.passes.run(number, true)
