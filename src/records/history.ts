@@ -45,12 +45,13 @@ const IMAGE_EVENT: Record<ImageRow['proof'], HistoryEvent> = {
   none: 'linked',
 }
 
-/** A picture uses an image from now on. `isNew`: the image was recorded just now. `note`: what is to be said of it first. */
+/** A picture uses an image from now on. `isNew`: the image was recorded just now. `note`: what is to be said of it first.
+ * `hash`: the file's. */
 export function noteImage(
   tx: Tx,
   { file, mirror, path, deletions }: Location & { file: FileRow; deletions: Deletions },
   image: ImageRow,
-  { isNew, note }: { isNew: boolean; note: Reason | null },
+  { isNew, note, hash }: { isNew: boolean; note: Reason | null; hash: Buffer },
   now: number,
 ): void {
   const { history, escrow } = tx
@@ -58,7 +59,7 @@ export function noteImage(
   // A file that was only touched and still has its old bytes gets no row.
   if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
   const replaced = file.image !== null && file.image !== image.id
-  const from = isNew && !replaced ? escrow.pathOfBytes(image) : undefined
+  const from = isNew && !replaced ? escrow.pathOfBytes({ hash, name: image.name }) : undefined
   const stays = deletions === 'keep' || (file.image !== null && isKept(tx, file.image))
   const detail = replaced
     ? because(stays ? 'old_image_stays' : 'old_image_goes')

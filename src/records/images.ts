@@ -51,22 +51,24 @@ export function perhapsReplaced(tx: Tx, { remote_id, hash }: ImageRow): void {
   tx.refuted.put(remote_id, hash)
 }
 
-/** The image was fetched from `cdnUrl`. A file that is linked to it and has these bytes becomes synced, and so does one with
- * `was`: the same picture, in which the metadata are taken out that the image has. */
+/** The image was fetched from `cdnUrl`, and has these bytes. `isAsRecorded`: they are the recorded picture's, so the files that are
+ * linked to it for this picture become synced. */
 export function proved(
   tx: Tx,
-  { id, remote_id }: ImageRow,
-  bytes: Bytes,
+  image: ImageRow,
+  { hash, size }: Bytes,
   cdnUrl: string,
-  was: Buffer = bytes.hash,
+  isAsRecorded: boolean,
 ): void {
-  const hashes = [bytes.hash, was]
-  tx.refuted.remove(remote_id, bytes.hash)
-  tx.images.prove({ id, hash: bytes.hash, size: bytes.size, cdn_url: cdnUrl })
+  const { id } = image
+  const isIts = (bytes: Buffer | null) =>
+    (isAsRecorded ? tx.images.isOf(image, bytes) : bytes?.equals(hash)) === true
+  const linked = tx.files.onImage(id).filter(file => file.state === 'linked' && isIts(file.hash))
+  tx.refuted.remove(image.remote_id, hash)
+  if (!isAsRecorded) tx.images.forgetGiven(id)
+  tx.images.prove({ id, hash, size, cdn_url: cdnUrl })
   tx.escrow.proved(id)
-  for (const file of tx.files.onImage(id))
-    if (file.state === 'linked' && hashes.some(hash => file.hash?.equals(hash)))
-      writeFile(tx, 'proved', file.state, { ...file, state: 'synced', since: null, hash: bytes.hash })
+  for (const file of linked) writeFile(tx, 'proved', 'linked', { ...file, state: 'synced', since: null })
 }
 
 /** The file of an image was read, which nobody had at hand when the image was recorded. Null: nothing more is known. */

@@ -247,7 +247,7 @@ export function found(
     const state = file.state === 'hidden' ? 'hidden' : ofImage
     const since = state === 'hidden' ? file.since : null
     // No file has the ctime 0. So the next scan finds the file changed, and its bytes are read.
-    const uses = { image: image.id, hash: image.hash, flat }
+    const uses = { image: image.id, hash: intent.file_hash, flat }
     settle(tx, 'found', file, { ...file, ctime: 0, state, since, ...uses })
     tx.folders.lookAgain(folder)
     supersede(tx, file, image, location, deletions, moment)
@@ -308,12 +308,12 @@ function usesImage(
   { file, mirror, path, deletions }: Scanned,
   open: OpenPicture,
   image: ImageRow,
-  how: Parameters<typeof noteImage>[3],
+  how: Pick<Parameters<typeof noteImage>[3], 'isNew' | 'note'>,
   flat: FileRow['flat'],
   moment: Moment,
 ): void {
   madeOf(tx, image, { hash: open.hash, size: open.look.size })
-  noteImage(tx, { file, mirror, path, deletions }, image, how, moment.now)
+  noteImage(tx, { file, mirror, path, deletions }, image, { ...how, hash: open.hash }, moment.now)
   const { folder, name } = file
   // The file that was read is not the one that the scan saw: its folder was replaced, and may be put back unchanged.
   if (!isSameLook(file, open.look)) tx.folders.lookAgain(folder)
@@ -328,8 +328,7 @@ function usesImage(
     state,
     since: null,
     image: image.id,
-    // The file may have other bytes than the image: those that it was made from, or that a restore wrote.
-    hash: image.hash,
+    hash: open.hash,
     flat,
   } as const
   settle(tx, 'stored', file, row)

@@ -26,11 +26,12 @@ export function locationOf({ folders }: Pick<Records, 'folders'>, { folder, name
 export function versionEnded(
   tx: Tx,
   { mirror, path }: Location,
-  { recorded_at, hash, size, mtime }: ImageRow,
+  image: ImageRow,
   now: Millis,
   file?: FileRow,
 ): void {
-  const isOfFile = file?.hash?.equals(hash)
+  const { recorded_at, hash, size, mtime } = image
+  const isOfFile = tx.images.isOf(image, file?.hash)
   tx.versions.add({
     mirror,
     path,
@@ -152,7 +153,8 @@ export function heldVersions(
 ): (PastVersion & { began: number })[] {
   const held: (PastVersion & { began: number })[] = []
   const image = file.image === null ? undefined : images.byId(file.image)
-  if (file.hash && !image?.hash.equals(file.hash) && images.byHash(file.hash).length > 0) {
+  const isOfFile = image !== undefined && images.isOf(image, file.hash)
+  if (file.hash && !isOfFile && images.byHash(file.hash).length > 0) {
     // The picture has moved here and waits for its upload. The host has its bytes under the old path.
     const { hash, size, mtime } = file
     held.push({
@@ -164,7 +166,7 @@ export function heldVersions(
   }
   if (image) {
     const { hash, size, recorded_at: began } = image
-    held.push({ hash, size, mtime: file.hash?.equals(hash) ? file.mtime : image.mtime, began })
+    held.push({ hash, size, mtime: isOfFile ? file.mtime : image.mtime, began })
   }
   return held
 }

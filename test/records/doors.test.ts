@@ -105,7 +105,7 @@ describe('what is recorded together', () => {
 
   it('a file is synced once the bytes of its linked image are proved, whoever compared them', () => {
     const { synced, file, image } = records('linked', 'none')
-    synced.commitNow(tx => proved(tx, image, image, 'https://example.com/i/1'))
+    synced.commitNow(tx => proved(tx, image, image, 'https://example.com/i/1', true))
     expect(synced.files.at(file)).toMatchObject({ state: 'synced' })
     expect(synced.images.byId(image.id)).toMatchObject({ proof: 'compared' })
   })

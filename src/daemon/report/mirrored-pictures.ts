@@ -138,7 +138,7 @@ export function mirroredPictures(
       album = { id: image.album, name: albumName(synced, image.album) }
     const state = shownState(synced, file)
     const isAsSent = state === 'linked' || state === 'synced'
-    const older = !isAsSent && !hash?.equals(image.hash)
+    const older = !isAsSent && !synced.images.isOf(image, hash)
     const url = image.cdn_url ?? addressOf(image.remote_id, image.name)
     return {
       mirror,

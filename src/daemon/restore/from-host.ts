@@ -75,7 +75,8 @@ async function listedImages(
     const isProof = recorded !== undefined && recorded.proof !== 'none'
     const url = recorded?.cdn_url ?? built(image.id, image.name ?? '') ?? (base && belowBase(base, image.id))
     // The listing tells only when the image was uploaded. The record of a file with these bytes tells the picture's own time.
-    const file = isProof && synced.files.onImage(recorded.id).find(({ hash }) => hash?.equals(recorded.hash))
+    const file =
+      isProof && synced.files.onImage(recorded.id).find(({ hash }) => synced.images.isOf(recorded, hash))
     const ms = timeOf(image) ?? (isProof ? recorded.recorded_at : null)
     const picture = {
       to,

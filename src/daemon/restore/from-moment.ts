@@ -74,7 +74,7 @@ export function restoreMoment(
       for (const { file, ...found } of versionsAt(synced, rows, top, moment)) {
         const { mirror, path, version } = found
         const to = place ? path.slice(top === '' ? 0 : top.length + 1) : pathOf(folders.get(mirror)!, path)
-        const isThere = () => isUnchanged(fullPath(mirror, path), file!, version)
+        const isThere = () => isUnchanged(synced, fullPath(mirror, path), file!, version)
         yield { ...found, to, image: file?.image ?? null, ...(place && file && { isThere }) }
       }
     }
@@ -211,8 +211,9 @@ export function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason
   return null
 }
 
-function isUnchanged(full: string, file: FileRow, { hash }: PastVersion): boolean {
-  if (file.state !== 'synced' || !file.hash?.equals(hash)) return false
+function isUnchanged({ images }: Synced, full: string, file: FileRow, { hash }: PastVersion): boolean {
+  const isOfVersion = images.byHash(hash).some(({ id }) => id === file.image)
+  if (file.state !== 'synced' || !isOfVersion) return false
   try {
     const there = realDisk.lstat(full)
     return there.kind === 'file' && isSameLook(file, there)

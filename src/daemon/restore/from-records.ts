@@ -172,7 +172,9 @@ function* newestVersions(
   const wantedOf = (mirror: string, file: FileAtPath): WantedPicture => {
     const { path, state, hash } = file
     const [held] = heldVersions(synced, file)
-    const isOlder = held !== undefined && state !== 'linked' && state !== 'synced' && !hash?.equals(held.hash)
+    const isAsHeld =
+      held && hash && synced.images.byHash(hash).some(image => synced.images.isOf(image, held.hash))
+    const isOlder = held !== undefined && state !== 'linked' && state !== 'synced' && !isAsHeld
     // A version that an earlier albumd sent has only the time of its upload in the records.
     const mtime = isOlder ? (held.mtime ?? Math.round(held.began * 1000)) : file.mtime
     const gone = state === 'gone' ? { movedTo: movedIn(file) } : null

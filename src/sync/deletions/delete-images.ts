@@ -140,8 +140,8 @@ async function walkOf(
  * alone to an image with other bytes. Then `image` is still needed. */
 async function verifyMoves(context: DeletionContext, image: ImageRow, signal: AbortSignal): Promise<void> {
   const { files, images } = context.synced
-  for (const { image: linked } of files.linkedTo(image))
-    if (linked !== null && linked !== image.id) await verifyLink(context, images.byId(linked)!, signal)
+  for (const { image: linked } of files.linkedLike(image))
+    await verifyLink(context, images.byId(linked!)!, signal)
 }
 
 /** Why an image that was only linked may not be deleted, or null. Where its bytes can't be compared, a person must approve. */

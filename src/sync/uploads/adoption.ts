@@ -240,7 +240,7 @@ export async function adoptUsed(
   const compared = await compareDelivered(context, used, knownOf(read), signal)
   if (compared.verdict === 'equal') {
     await synced.commit(tx => {
-      proved(tx, used, compared.bytes, compared.cdnUrl)
+      proved(tx, used, compared.bytes, compared.cdnUrl, used.hash.equals(compared.bytes.hash))
       unchanged(tx, job, open, tx.images.byId(used.id)!, job.file.flat, momentOf(context))
     })
     return { kind: 'unchanged', size: open.look.size, compared: true }
@@ -310,7 +310,7 @@ export async function verifyLink(
   const { synced, clock } = context
   const compared = await compareDelivered(context, image, pictureOf(synced, image), signal)
   if (compared.verdict === 'equal')
-    await synced.commit(tx => proved(tx, image, compared.bytes, compared.cdnUrl, image.hash))
+    await synced.commit(tx => proved(tx, image, compared.bytes, compared.cdnUrl, true))
   if (compared.verdict === 'other') await synced.commit(tx => refuted(tx, image, clock.wall()))
   return compared
 }

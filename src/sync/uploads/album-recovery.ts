@@ -186,7 +186,7 @@ function isThere(
 /** Whether the host has answered that it has the upload, but not as which image. */
 function isAcknowledged({ failures, files }: Synced, intent: OpenUpload): boolean {
   const doubt = failures.doubt(intent.folder, intent.name)
-  const isOfIt = files.at(intent)?.hash?.equals(intent.hash) === true
+  const isOfIt = files.at(intent)?.hash?.equals(intent.file_hash) === true
   return isOfIt && doubt !== undefined && reasonIn(doubt, 'answer_without_id') !== null
 }
 

@@ -186,8 +186,7 @@ export class Uploader {
    * delete it is open. */
   #isThere(image: ImageRow, ...hashes: Buffer[]): boolean {
     const { images, journal } = this.#run.synced
-    const isIts = (hash: Buffer) => images.byHash(hash).some(({ id }) => id === image.id)
-    return hashes.some(isIts) && !journal.deletionOf(image.id)
+    return hashes.some(hash => images.isOf(image, hash)) && !journal.deletionOf(image.id)
   }
 
   /** Whether an upload in doubt may have put another version into the image: a host may keep the id of a picture's image. */

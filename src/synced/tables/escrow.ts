@@ -3,7 +3,7 @@ import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import { isBelow } from '../queries.ts'
 import { openLike, withBytes } from './files.ts'
-import { idsWith } from './images.ts'
+import { idsWith, lostBytes } from './images.ts'
 
 export interface EscrowRow {
   image: number
@@ -91,9 +91,8 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
        AND NOT (due_at = 0 AND ifnull(many_until, 0) > +?)`,
   )
   // The hold does not count an image whose picture has moved or may have moved: see `records/moves.ts`.
-  const lies = (where: string) => `(EXISTS (
-    SELECT 1 FROM images AS lost CROSS JOIN ${where} WHERE lost.id = escrow.image) OR EXISTS (
-    SELECT 1 FROM delivered AS lost CROSS JOIN ${where} WHERE lost.image = escrow.image))`
+  const lies = (where: string) => `EXISTS (
+    SELECT 1 FROM ${lostBytes('escrow.image')} AS lost CROSS JOIN ${where})`
   const hasMoved = lies(withBytes('lost.hash'))
   const losesBytes = `NOT ${hasMoved} AND NOT ${lies(openLike('lost'))}`
   const toHold = `mirror = +? AND ${inStates(ESCROW_TRANSITIONS.held.held)} AND ${losesBytes}`
@@ -142,8 +141,8 @@ export function openEscrow({ all, changes, get, has, isEmpty, one, run, value }:
       ),
       of: get<[image: number], EscrowRow>('SELECT * FROM escrow WHERE image = ?'),
       /** The path of a deleted picture of these bytes whose image is still in escrow: of one with this name if there is one. */
-      pathOfBytes: (image: { hash: Buffer; name: string }) =>
-        isEmpty('escrow') ? undefined : pathOfBytes(image),
+      pathOfBytes: (picture: { hash: Buffer; name: string }) =>
+        isEmpty('escrow') ? undefined : pathOfBytes(picture),
       /** When the next entry of these mirrors is due, in running time; null when none waits for a time. `now`: the wall clock. */
       nextDue: (mirrors: readonly number[], now: Millis) => nextDue(JSON.stringify(mirrors), now),
       /** The entries whose deletion the host has refused. */

@@ -1,7 +1,7 @@
 import type { FileLook } from '../../local/look.ts'
 import type { Statements } from '../database.ts'
 import { boundsBelow, pages } from '../queries.ts'
-import { type Bytes, idsWith, MADE_LESS, type MadeLess } from './images.ts'
+import { type Bytes, idsWith, lostBytes, MADE_LESS, type MadeLess } from './images.ts'
 
 /** pending: to be hashed, and to be sent when its bytes are new. synced: its image has its bytes. linked: an image has its name,
  * dimensions and size, and the bytes are not compared yet. uncertain: its upload is in doubt. failed: its last upload failed.
@@ -18,6 +18,7 @@ export interface FileRow extends FileLook, FileKey {
   state: FileState
   since: number | null
   image: number | null
+  /** The SHA-256 of the file's own bytes, of which others may have been sent. Null: it was not read yet. */
   hash: Buffer | null
   /** 1: the image lies in another album than the folder's own, which could not be had. It stays so until the picture changes. */
   flat: 0 | 1
@@ -40,7 +41,7 @@ export const mayBeSame = `files.hash IS NULL AND image IS NOT NULL
 
 /** The synced files with these bytes, as SQL text for FROM. */
 export const withBytes = (hash: string) =>
-  `files ON files.image IN ${idsWith(hash)} AND files.state = 'synced'`
+  `files ON files.image IN ${idsWith(hash)} AND files.hash = ${hash} AND files.state = 'synced'`
 
 /** The condition that a file has no proved image, word for word as its index says it. */
 const IS_OPEN = `(files.state = 'pending' OR files.state = 'uncertain' OR files.state = 'failed' OR files.state = 'linked')`
@@ -194,15 +195,15 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
       onImage: all<[image: number], FileRow>('SELECT * FROM files WHERE image = ?'),
       /** Files of this size without a proved image. A picture of the same size may have been moved to one of them. */
       openOfSize: all<[size: number], FileRow>(`SELECT * FROM files WHERE ${IS_OPEN} AND size = +?`),
-      /** A file without a proved image that has these bytes, or is not read yet and may have them. */
+      /** A file without a proved image that has the bytes of an image, recorded or not, or is not read yet and may have them. */
       openLike: get<[OfImage], FileRow>(
-        `SELECT files.* FROM (SELECT +@size AS size, @hash AS hash
-           UNION ALL SELECT size, hash FROM delivered WHERE image = @id) AS lost CROSS JOIN ${openLike('lost')}
+        `SELECT files.* FROM (SELECT hash, size FROM ${lostBytes('@id')} UNION ALL
+           SELECT @hash, @size WHERE NOT EXISTS (SELECT 1 FROM images WHERE id = @id)) AS lost CROSS JOIN ${openLike('lost')}
          ORDER BY files.hash IS NULL, name <> @name LIMIT 1`,
       ),
-      /** A synced file with these bytes, preferably one with this name. */
+      /** A synced file with the bytes of an image, preferably one with this name. */
       withBytes: get<[OfImage], FileRow>(
-        `SELECT files.* FROM (SELECT @hash AS hash UNION ALL SELECT hash FROM delivered WHERE image = @id) AS lost
+        `SELECT files.* FROM ${lostBytes('@id')} AS lost
          CROSS JOIN ${withBytes('lost.hash')} ORDER BY files.name <> @name LIMIT 1`,
       ),
       /** Files whose images may have what is taken out now. */
@@ -210,10 +211,10 @@ export function openFiles({ all, changes, get, has, kept, one, run }: Statements
         `SELECT files.* FROM images CROSS JOIN files ON files.image = images.id
          WHERE ${MADE_LESS} AND (files.state = 'synced' OR files.state = 'linked')`,
       ),
-      /** Files with these bytes that are linked to an image whose bytes are not compared yet. */
-      linkedTo: all<[Bytes], FileRow>(
-        `SELECT * FROM files WHERE ${IS_OPEN} AND size = +@size
-           AND state = 'linked' AND hash = +@hash`,
+      /** Files with the bytes of an image in escrow that are linked to another whose bytes are not compared yet. */
+      linkedLike: all<[OfImage], FileRow>(
+        `SELECT files.* FROM ${lostBytes('@id')} AS lost CROSS JOIN ${openLike('lost')}
+         AND state = 'linked' AND image <> @id`,
       ),
       /** At most `most` recorded files of a folder, also hidden ones, but none that is kept. */
       someOf: all<[folder: number, most: number], FileRow>(

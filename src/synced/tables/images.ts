@@ -63,6 +63,14 @@ export const MADE_LESS = `mime IN (SELECT value FROM json_each(+@types))
 export const idsWith = (hash: string) =>
   `(SELECT id FROM images WHERE hash = ${hash} UNION SELECT image FROM delivered WHERE hash = ${hash})`
 
+/** All bytes that are known to be an image's picture (`Given`). SQL text for FROM. */
+const OWN_BYTES = `(SELECT id AS image, hash, size FROM images UNION ALL SELECT image, hash, size FROM delivered)`
+
+/** The bytes that the disk loses with an image: those of its file that is gone, or else all that are its picture's. SQL text. */
+export const lostBytes = (image: string) => `(SELECT own.hash, own.size FROM ${OWN_BYTES} AS own
+  WHERE own.image = ${image} AND own.hash = ifnull((SELECT files.hash FROM files WHERE files.image = ${image}
+      AND state = 'gone' AND files.hash IN (SELECT hash FROM ${OWN_BYTES} WHERE image = ${image})), own.hash))`
+
 /** Every transition of an image's record, by its proof; 'none': no record. ARCHITECTURE.md draws the table. */
 export const IMAGE_TRANSITIONS = {
   recorded: { uploaded: ['none'], compared: ['none'], linked: ['none'] },
@@ -78,7 +86,7 @@ export const excessOf = (table: 'history' | 'versions') =>
   `SELECT max(0, (SELECT count(*) FROM ${table}) - (SELECT count(*) FROM images) - 100000)`
 
 /** The images on the host that albumd has recorded. */
-export function openImages({ all, column, get, insert, isEmpty, run, value }: Statements) {
+export function openImages({ all, column, get, has, insert, isEmpty, run, value }: Statements) {
   const byRemoteId = get<[remoteId: string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
   const add = insert<[image: Omit<ImageRow, 'id' | 'kept' | 'listed'>]>(
     `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof, mtime, data, how)
@@ -98,6 +106,7 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
   /** The images of these bytes. The bytes that a restore has written of an image count as the image's too, and those of a file
    * from which it was made. */
   const byHash = (hash: Buffer) => (isEmpty('delivered') ? ofHash(hash) : ofBytes({ hash }))
+  const isGiven = has<[id: number, hash: Buffer]>('SELECT 1 FROM delivered WHERE image = ? AND hash = ?')
 
   return {
     reads: {
@@ -129,6 +138,9 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
         `SELECT min(recorded_at) FROM images WHERE id IN ${idsWith('+@hash')}`,
       ),
       byHash,
+      /** Whether these bytes are known to be the image's picture, as those of `given`. */
+      isOf: ({ id, hash }: ImageRow, bytes: Buffer | null | undefined) =>
+        bytes != null && (hash.equals(bytes) || isGiven(id, bytes)),
       /** All bytes that are known to be the image's picture. Those that were sent come first. */
       given({ id, hash, size }: ImageRow): Given[] {
         const others = given(id).filter(bytes => !bytes.hash.equals(hash))
@@ -175,6 +187,7 @@ export function openImages({ all, column, get, insert, isEmpty, run, value }: St
       /** Records the bytes of a file from which the image was made. */
       madeOf: ({ id, hash, size }: Bytes & { id: number }) =>
         give({ id, hash, size, how: OF_FILE, turned: 0 }),
+      forgetGiven: run<[id: number]>('DELETE FROM delivered WHERE image = ?'),
       /** Records how a listing shows an image that the host has altered. */
       listed: run<[{ id: number; listed: string }]>('UPDATE images SET listed = @listed WHERE id = @id'),
       moved: run<[{ id: number; album: number | null }]>('UPDATE images SET album = @album WHERE id = @id'),

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { madeLessThan, stripping } from '../../../src/local/sent-picture.ts'
 import type { Strip } from '../../../src/protocol/picture/stripped/rules.ts'
 import { given, lost } from '../../../src/records/images.ts'
+import { movedTo } from '../../../src/records/moves.ts'
 import { askedAnew } from '../../../src/records/pictures.ts'
 import { hostWith, type ImageHost, PictureChanged } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
@@ -11,6 +12,7 @@ import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { verifyLinks } from '../../../src/sync/uploads/adoption.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
+import type { ImageRow } from '../../../src/synced/tables/images.ts'
 import { codeOf } from '../../../src/words/reasons.ts'
 import { bytes } from '../../protocol/bytes.ts'
 import { drawn, segment } from '../../protocol/jpeg/jpegs.ts'
@@ -148,15 +150,66 @@ describe('a picture that is sent without its place', () => {
   })
 })
 
-it('two files that make the same image have one each', async () => {
-  const workshop = await openWorkshop()
-  workshop.write('a.jpg', photo(1))
-  workshop.write('b.jpg', photo(1, 'Another artist'))
-  await workshop.pass(sendingWithout('all'))
-  expect(await imagesOn(workshop)).toEqual(['a.jpg', 'b.jpg'])
-  workshop.remove('b.jpg')
-  await workshop.pass(sendingWithout('all'))
-  expect(await imagesOn(workshop)).toEqual(['a.jpg'])
+describe('a picture that differs from another only in what is taken out', () => {
+  const ALL = sendingWithout('all')
+  /** Where a deleted picture lies now, and how many deletions the hold counts. */
+  function losses({ synced }: Workshop, image: ImageRow) {
+    const { pending } = synced.escrow.toDelete({ mirror: 1, since: 0 })
+    return { pending, path: movedTo(synced, image)?.path ?? null }
+  }
+
+  it('has an image of its own', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('a.jpg', photo(1))
+    workshop.write('b.jpg', photo(1, 'Another artist'))
+    await workshop.pass(ALL)
+    expect(await imagesOn(workshop)).toEqual(['a.jpg', 'b.jpg'])
+    workshop.remove('b.jpg')
+    await workshop.pass(ALL)
+    expect(await imagesOn(workshop)).toEqual(['a.jpg'])
+  })
+
+  it.each([
+    ['another', [], photo(1, 'Another artist')],
+    ['that was edited after it was copied', [photo(1)], photo(1, 'Another artist')],
+    ['without any', [], drawn({ seed: 1 })],
+  ])('is no move to one with metadata (%s): its bytes are lost', async (_, before, twin) => {
+    const workshop = await openWorkshop()
+    workshop.write('a.jpg', photo(1))
+    for (const bytes of [...before, twin]) {
+      workshop.write('b.jpg', bytes)
+      await workshop.pass(ALL)
+    }
+    const image = imageOf(workshop.synced, 'a.jpg')
+    workshop.remove('a.jpg')
+    await workshop.pass({ ...ALL, graceMs: 1e9 })
+    expect(losses(workshop, image)).toEqual({ pending: 1, path: null })
+    expect(await imagesOn(workshop)).toEqual(['a.jpg', 'b.jpg'])
+  })
+
+  it('is no move either when its own metadata were edited after it was copied', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('a.jpg', photo(1))
+    workshop.write('b.jpg', photo(1))
+    await workshop.pass(ALL)
+    workshop.write('a.jpg', photo(1, 'Another artist'))
+    await workshop.pass(ALL)
+    const image = imageOf(workshop.synced, 'a.jpg')
+    workshop.remove('a.jpg')
+    await workshop.pass({ ...ALL, graceMs: 1e9 })
+    expect(losses(workshop, image)).toEqual({ pending: 1, path: null })
+  })
+
+  it('is one where its own bytes lie', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('a.jpg', photo(1))
+    workshop.write('b.jpg', photo(1))
+    await workshop.pass(ALL)
+    const image = imageOf(workshop.synced, 'a.jpg')
+    workshop.remove('a.jpg')
+    await workshop.pass({ ...ALL, graceMs: 1e9 })
+    expect(losses(workshop, image)).toEqual({ pending: 0, path: 'b.jpg' })
+  })
 })
 
 it('what can not be stripped for sure is not sent, until it changes', async () => {
