@@ -53,7 +53,7 @@ const SHAPES: readonly Shape[] = [
     commands: 'ls, url',
     words:
       'With `--json` one object: `ls` has `pictures`, `url` the fields of its picture; with `--format json` a list, or the fields. For each picture its `path` (absolute), `mirror`, `state`, whether the image is `older` than the ' +
-      'file, whether it lies `flat`, its `album`, `image_id`, `cdn_url` (the delivery address; null: not known), `size`, `sha256`, `proof` (how albumd ' +
+      'file, whether it lies `flat`, its `album`, `image_id`, `cdn_url` (the delivery address; null: not known), `size`, `sha256` (of the file; null: not known), `proof` (how albumd ' +
       'knows that the bytes are the same: `uploaded`, `compared` or `none`) and `recorded_at`. With `ls --left-out` one object ' +
       'with `left_out`, each with `path`, `why` and `reason`, and with `unread`: the folders that can not be read, each with `path` and `reason`.',
   },

@@ -16,6 +16,7 @@ function picture(changes: Partial<MirroredPicture> = {}): MirroredPicture {
     flat: false,
     album: 'Photos/a',
     url: URL,
+    sha256: '07'.repeat(32),
     image: {
       id: 1,
       remote_id: 'id-1',

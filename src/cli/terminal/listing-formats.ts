@@ -95,7 +95,7 @@ function* rowsOf(
     ].map(printable)
 }
 
-function inJson({ mirror, path, state, older, flat, album, image, url }: MirroredPicture): object {
+function inJson({ mirror, path, state, older, flat, album, image, sha256, url }: MirroredPicture): object {
   return {
     path: fullPath(mirror, path),
     mirror,
@@ -106,7 +106,7 @@ function inJson({ mirror, path, state, older, flat, album, image, url }: Mirrore
     image_id: image.remote_id,
     cdn_url: url,
     size: image.size,
-    sha256: image.hash.toString('hex'),
+    sha256,
     proof: image.proof,
     recorded_at: isoTime(image.recorded_at),
   }
@@ -124,9 +124,9 @@ function* jsonArray(pictures: Iterable<MirroredPicture>, shown: Shown): Generato
 
 function* csvLines(pictures: Iterable<MirroredPicture>, shown: Shown): Generator<string> {
   yield csvLine(['path', 'state', 'album', 'image_id', 'cdn_url', 'size', 'sha256'])
-  for (const { mirror, path, state, album, image, url } of pictures) {
-    const hash = image.hash.toString('hex')
-    const cells = [fullPath(mirror, path), state, album, image.remote_id, url ?? '', `${image.size}`, hash]
+  for (const { mirror, path, state, album, image, sha256, url } of pictures) {
+    const where = [fullPath(mirror, path), state, album, image.remote_id, url ?? '']
+    const cells = [...where, `${image.size}`, sha256 ?? '']
     yield csvLine(cells.map(shown))
   }
 }

@@ -67,7 +67,7 @@ export interface Explanation {
   album: { path: string; id: string | null }
   /** The picture on the disk; null when none lies there. */
   file: { size: number; modified_at: string } | null
-  /** SHA-256 of the version that was read last; null when none was read. */
+  /** SHA-256 of the version that was read last. Null: none was read, or the image was made from it. */
   sha256: string | null
   /** The image that the file uses. While the file is not synced, it is the image of an earlier version. */
   image: PathImage | null
@@ -144,7 +144,8 @@ export function explain(context: ExplainContext, location: MirrorLocation): Expl
       onDisk.kind === 'picture'
         ? { size: onDisk.look.size, modified_at: isoTime(onDisk.look.mtime / 1000) }
         : null,
-    sha256: file?.hash?.toString('hex') ?? null,
+    // Of what was made from a file, the hash that is recorded is not the file's.
+    sha256: (image && synced.images.isMade(image) ? null : file?.hash?.toString('hex')) ?? null,
     image: image ? showImage(synced, image) : null,
     deletions: escrow.map(({ image: id, reason, state, since }) => ({
       ...showImage(synced, synced.images.byId(id)!),

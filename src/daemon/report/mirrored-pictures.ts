@@ -119,6 +119,8 @@ export interface MirroredPicture {
   /** The album's path on the host; '' is the root. */
   album: string
   image: ImageRow
+  /** The SHA-256 of the picture's file. Null: not known, because the image was made from a file. */
+  sha256: string | null
   /** Null: not known. An address that the host has not told is built: see sync/listing/delivery.ts. */
   url: string | null
 }
@@ -149,6 +151,7 @@ export function mirroredPictures(
       flat: flat > 0,
       album: album.name,
       image,
+      sha256: synced.images.isMade(image) ? null : image.hash.toString('hex'),
       url,
     }
   }

@@ -100,6 +100,7 @@ export function openImages({ all, column, get, has, insert, isEmpty, run, value 
   const given = all<[id: number], Given>(
     `SELECT hash, size, nullif(how, '${OF_FILE}') AS how, turned FROM delivered WHERE image = ?`,
   )
+  const ofFile = has<[id: number]>(`SELECT 1 FROM delivered WHERE image = +? AND how = '${OF_FILE}'`)
   const give = run<[Bytes & { id: number; how: string; turned: 0 | 1 }]>(
     'INSERT OR IGNORE INTO delivered (image, hash, size, how, turned) VALUES (@id, @hash, @size, @how, @turned)',
   )
@@ -141,6 +142,8 @@ export function openImages({ all, column, get, has, insert, isEmpty, run, value 
       /** Whether these bytes are known to be the image's picture, as those of `given`. */
       isOf: ({ id, hash }: ImageRow, bytes: Buffer | null | undefined) =>
         bytes != null && (hash.equals(bytes) || isGiven(id, bytes)),
+      /** Whether the image was made from a file with other bytes. */
+      isMade: ({ id }: ImageRow) => !isEmpty('delivered') && ofFile(id),
       /** All bytes that are known to be the image's picture. Those that were sent come first. */
       given({ id, hash, size }: ImageRow): Given[] {
         const others = given(id).filter(bytes => !bytes.hash.equals(hash))

@@ -42,6 +42,11 @@ it('a daemon sends no place, and nothing anew for an edit of metadata, nor after
   expect(before).toHaveLength(2)
   expect(hasPlace(photo(1))).toBe(true)
   expect(hasPlace(bytesOnHost(stage))).toBe(false)
+  // A hash that is told is the file's.
+  const own = [null, sha256(png(3, 2).bytes)]
+  expect((await stage.json('ls')).pictures.map((one: { sha256: string }) => one.sha256)).toEqual(own)
+  for (const [at, name] of ['a.jpg', 'b.png'].entries())
+    expect((await stage.json('why', name)).sha256).toBe(own[at])
 
   const back = join(stage.home, 'back')
   const restored = await stage.here('restore', back, '--config', stage.config, '--json')
