@@ -1,4 +1,6 @@
-import type { Finding } from '../../daemon/doctor/finding.ts'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Finding, fail, warn } from '../../daemon/doctor/finding.ts'
 import { count, printable } from '../../words/text.ts'
 import { command, configOption, flag, jsonOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
@@ -32,6 +34,7 @@ export async function* findingsOf(flag: string | undefined, signal: AbortSignal)
     const file = findConfig(process.env, process.cwd(), flag)
     const config = await readConfig(file)
     yield checkConfigFile(file)
+    if (process.getuid?.() === 0) yield* findingsOfService(resolve(file))
     const askDaemon = async () => (await import('../../page/ask.ts')).askPage(config)
     yield* examine(file, config, process.env, signal, askDaemon)
   } catch (error) {
@@ -45,6 +48,20 @@ export async function* findingsOf(flag: string | undefined, signal: AbortSignal)
         code: 'CONFIG',
       }
   }
+}
+
+/** What keeps the machine's service from its work, although root may read everything. Nothing, where none is installed. */
+async function* findingsOfService(config: string): AsyncGenerator<Finding> {
+  const { isCurrent, servicePlace } = await import('../service/place.ts')
+  const { readinessOf } = await import('../service/install.ts')
+  const account = /^\/etc\/albumd\/([\w.]+)\/config\.yaml$/.exec(config)?.[1] ?? null
+  const place = servicePlace(false, account, process.env)
+  if (place.config !== config || !existsSync(place.file)) return
+  if (!isCurrent(place))
+    yield warn('service', `${place.file} is not of this albumd`, 'albumd service install renews it')
+  const { missing, warnings } = readinessOf(place, [])
+  for (const line of missing) yield fail('service', line)
+  for (const line of warnings) yield warn('service', line)
 }
 
 const KEY_REFUSED = ['INVALID_API_KEY', 'MISSING_API_KEY', 'OTHER_ACCOUNT']

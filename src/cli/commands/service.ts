@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { InferredOptionTypes } from 'yargs'
 import { type CommandCode, command, flag, jsonOption, valued, yargsModule } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
-import { type ServicePlace, servicePlace, thisProgram, unitText } from '../service/place.ts'
+import { isCurrent, type ServicePlace, servicePlace } from '../service/place.ts'
 import { Systemctl } from '../service/systemctl.ts'
 import { printJson, printLine } from '../terminal/output.ts'
 
@@ -84,7 +84,8 @@ function placeOf({ user, account }: InferredOptionTypes<typeof whose>): ServiceP
   return servicePlace(user, account ?? null, process.env)
 }
 
-function readStatus({ user, unit, file, template }: ServicePlace) {
+function readStatus(place: ServicePlace) {
+  const { user, unit, file } = place
   const systemctl = new Systemctl(user)
   const known = systemctl.show(unit, 'ActiveState', 'Result', 'MainPID', 'NRestarts')
   const installed = existsSync(file)
@@ -92,8 +93,7 @@ function readStatus({ user, unit, file, template }: ServicePlace) {
     unit,
     file,
     installed,
-    /** Whether the unit's file is as this albumd would write it. */
-    current: installed && readFileSync(file, 'utf8') === unitText(template, thisProgram()),
+    current: isCurrent(place),
     /** Whether the service starts at boot or login. */
     enabled: systemctl.isEnabled(unit),
     /** systemd's state: active, activating, reloading, deactivating, inactive or failed. */

@@ -123,7 +123,7 @@ function say(line: string): void {
 
 /** Whether a service can be started. `missing`: why not, each reason with what to do. `warnings`: faults with which the service
  * still runs. `program`: the command line of the service. */
-function readinessOf(
+export function readinessOf(
   { config: file, user, stateDir, key }: ServicePlace,
   program: readonly string[],
 ): Record<'missing' | 'warnings', string[]> {

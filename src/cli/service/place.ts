@@ -80,6 +80,11 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(escaped) ? escaped : `"${escaped.replace(/["\\]/g, '\\$&')}"`
 }
 
+/** Whether the unit's file is as this albumd would write it. */
+export function isCurrent({ file, template }: ServicePlace): boolean {
+  return existsSync(file) && readFileSync(file, 'utf8') === unitText(template, thisProgram())
+}
+
 export const SERVICE_USER = 'albumd'
 
 /** Makes the user when it does not exist. Returns whether it was made. Throws Problem when this fails. */

@@ -1,5 +1,6 @@
 export type Check =
   | 'config'
+  | 'service'
   | 'folder'
   | 'mounts'
   | 'watching'

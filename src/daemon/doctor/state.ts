@@ -92,7 +92,7 @@ export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Findin
   const free = bavail * bsize
   const megabytes = (bytes: number) => `${inDigits(Math.round(bytes / 2 ** 20))} MB`
   const said = `${state_dir}: ${megabytes(free)} free, of at least ${megabytes(LITTLE_ROOM)} that should be`
-  const remedy = 'Make room on the disk of state_dir; albumd waits while it is full'
+  const remedy = 'Make room on the disk of state_dir'
   if (free < NO_ROOM) return fail('disk_space', said, remedy)
   // Some file systems, such as btrfs, do not count files; `files` is 0 there.
   if (files > 0 && ffree < FEW_FILES)
