@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError, unplaced } from './config-error.ts'
 import { readBounded, realPathOf, xdgFolder } from './paths.ts'
@@ -66,5 +66,20 @@ export function otherConfigRemedy(
     file === null && daemon.config_refused
       ? 'Correct it, and let albumd read it again'
       : 'Let it read the config again'
-  return `${again}${pid === null ? '' : `: kill -HUP ${pid}`}`
+  return `${again}${pid === null ? '' : `: ${reloadCommand(pid)}`}`
+}
+
+/** What has a daemon read its config again. `cgroup`: the process's, which names its unit where systemd has started it. */
+export function reloadCommand(pid: number, cgroup = cgroupOf(pid)): string {
+  const unit = /\/(albumd(?:@[\w.]+)?)\.service$/m.exec(cgroup)?.[1]
+  const whose = cgroup.includes('/user@') ? ' --user' : ''
+  return unit ? `systemctl${whose} reload ${unit}` : `kill -HUP ${pid}`
+}
+
+function cgroupOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+  } catch {
+    return ''
+  }
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { reloadCommand } from '../../config/config-file.ts'
 import type { Config } from '../../config/schema.ts'
 import type { EmitSpoken } from '../../sync/pass-events.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
@@ -60,7 +61,7 @@ export class Refused extends Error {
 /** Throws Refused where the daemon has another config. `taken`: its fingerprint, or null. `pid`: the daemon's, or null. */
 export function refuseOtherConfig(config: Config, taken: string | null, pid: number | null): void {
   if (taken === null || taken === fingerprintOf(config)) return
-  const again = pid === null ? '' : ` (kill -HUP ${pid})`
+  const again = pid === null ? '' : ` (${reloadCommand(pid)})`
   throw new Refused(
     'OTHER_CONFIG',
     `The albumd that has the state in ${config.state_dir} runs with another config. Let it read the config again${again}, or name the one that it runs with`,

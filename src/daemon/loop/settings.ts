@@ -150,11 +150,10 @@ export class CurrentSettings {
   /** Records a refusal, which status and health show until another config or key is taken. */
   async #refuse(what: 'config_refused' | 'key_refused', { message }: Error): Promise<void> {
     const { queue, note } = this.#options
-    const lines = message.split('\n')
-    this.#refused[what] = lines[0]!
+    this.#refused[what] = message.split('\n')[0]!
     // A failure is ignored: the next session records the refusal.
     await queue.session?.synced.commit(this.record).catch(() => {})
-    for (const line of lines) note({ event: what, message: `${line}; the old one stays` })
+    note({ event: what, message: `${message.replaceAll('\n', '; ')}; the old one stays` })
   }
 
   async #readConfig({ settings, onTaken }: Renewable): Promise<void> {
