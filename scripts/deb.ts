@@ -51,7 +51,7 @@ const nodeVersion: string = readJson('node_modules/node/package.json').version
 const EPOCH_S = Number(process.env.SOURCE_DATE_EPOCH || run('git', 'log', '-1', '--format=%ct'))
 
 for (const arch of options.arch === 'all' ? Object.keys(CPU) : [options.arch]) {
-  if (!options.quick) process.stderr.write(`Packing for ${arch} takes some minutes.\n`)
+  step(`gathering the files for ${arch}`)
   const node = nodeFor(arch)
   if (node === null) {
     process.stderr.write(`npm did not give the Node.js ${nodeVersion} for ${arch}: no package for ${arch}.\n`)
@@ -64,6 +64,10 @@ for (const arch of options.arch === 'all' ? Object.keys(CPU) : [options.arch]) {
   renameSync(`${file}.part`, file)
   writeFileSync(file.replace(/deb$/, 'cdx.json'), billOfMaterials(arch, file))
   process.stdout.write(`${file}\n`)
+}
+
+function step(what: string): void {
+  process.stderr.write(`${what}\n`)
 }
 
 /** The folder of npm's package with a Node.js. Null: npm gives none. */
@@ -127,6 +131,7 @@ function makePackage(arch: string, node: string, file: string): void {
       if (!stat.isSymbolicLink()) chmodSync(place, stat.isDirectory() || stat.mode & 0o100 ? 0o755 : 0o644)
       lutimesSync(place, EPOCH_S, EPOCH_S)
     }
+    step(`packing them${options.quick ? '' : ', which takes some minutes'}`)
     execFileSync(
       'dpkg-deb',
       ['--root-owner-group', ...(options.quick ? ['-Zgzip', '-z1'] : ['-Zxz', '-z6']), '--build', tree, file],
