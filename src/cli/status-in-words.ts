@@ -363,7 +363,7 @@ export function quotaInWords(
   const remedy = quotaRemedy(blocks)
   const atOnce = remedy ? `; ${inWords(remedy)}` : ''
   const used_up = exhausted ? paint('yellow', `, ${usedUp(quota)}`) + atOnce : kept
-  const lines = [labelled('quota', `${ofToday} today (${plan})${used_up}`)]
+  const lines = [labelled('quota', `${ofToday} today by albumd's count (${plan})${used_up}`)]
   const takes = paused === null && whatBacklogTakes({ quota, backlog }, pace)
   if (takes) lines.push(`backlog ${inWords(takes)}`)
   return lines

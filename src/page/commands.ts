@@ -15,7 +15,7 @@ export type Fields = Readonly<Record<string, unknown>>
 
 /** How many commands the page shows, and for how many milliseconds after their end. */
 const SHOWN = 4
-const SHOWN_MS = 5 * 60_000
+const SHOWN_MS = { done: 15_000, refused: 5 * 60_000 }
 
 /** The pauses that the form offers, in milliseconds. Null: until `resume`. */
 const PAUSES = new Map<unknown, number | null>([
@@ -77,8 +77,10 @@ export class PageCommands {
   }
 
   latest(): PageCommand[] {
-    const since = this.#now() - SHOWN_MS
-    return this.#commands.filter(({ ended }) => ended === null || ended > since).toReversed()
+    const now = this.#now()
+    const isShown = ({ state, ended }: PageCommand) =>
+      ended === null || now < ended + (state === 'done' ? SHOWN_MS.done : SHOWN_MS.refused)
+    return this.#commands.filter(isShown).toReversed()
   }
 
   /** Queues the command and returns at once, because the command may take hours. */

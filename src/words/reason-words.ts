@@ -4,7 +4,7 @@ import { localTime } from './text.ts'
  * Why a picture waits, why an image stays, why a folder is in doubt: the words of each code, as a text that names its facts
  * in braces, or a function where the facts decide the text. What is so now and what comes next stands in state-words.ts. A
  * text that stands alone says what is so, then what to do, in at most two sentences; one that completes another line
- * ("pending: new") begins with a small letter. A code without words does not compile; test/words holds the rules.
+ * ("pending: new") begins with a small letter. test/words holds the rules.
  */
 export const REASON_WORDS = {
   /** The host's own words. They become part of a longer line, so the full stop at their end is left out. */
@@ -45,8 +45,7 @@ export const REASON_WORDS = {
   still_written: 'file is still being written',
 
   // What keeps folders from being watched, and what a person can do.
-  events_lost:
-    'So much changed at once that all folders are looked at again. When this happens often: {key:sysctl}',
+  events_lost: 'So much changed at once that all folders are looked at again. If often: {key:sysctl}',
   not_watched: "{path} can't be watched ({code}). {code:remedy}",
   watch_limit_reached:
     "The system's limit fs.inotify.{key} is reached, so some folders are not watched. Raise it: {key:sysctl}",
@@ -126,12 +125,11 @@ export const REASON_WORDS = {
   mirrored_by_another:
     'The albumd that runs{pid:process} mirrors {folder} with another state_dir than this config, or one that was removed. Stop it, or put state_dir back',
   state_in_use: 'Another albumd{pid:process} has the state in {folder}. Stop that one first',
-  waits_for_albumd:
-    'Another albumd{pid:process} is at work here. Waiting until it ends, for at most {ms:span}',
+  waits_for_albumd: 'Another albumd{pid:process} is at work here. Waiting for its end, at most {ms:span}',
   wait_too_long:
-    'Another albumd{pid:process} has been at work here for more than {ms:span}. Try again once it has ended',
+    'Another albumd{pid:process} has been at work here for more than {ms:span}. Try again once it ends',
   wait_ended:
-    'Stopped while another albumd{pid:process} was at work here, before anything was done. Run the command again',
+    'Stopped while another albumd{pid:process} was at work here; nothing was done. Run the command again',
   folder_in_use:
     'Another albumd{pid:process} works in {folder}. Where it restores, wait for its end; where it mirrors the folder, name its config with -c',
   root_replaced: '{folder} was replaced',

@@ -94,6 +94,7 @@ const KINDS = {
   refuser: refuserOf,
   /** The end of a wait. Null, and so nothing: nobody knows it while albumd does not run. */
   until: (at: number | null) => (at === null ? '' : ` until ${localTime(at)}`),
+  ran: (ms: number | null) => (ms === null ? '' : ` until albumd has run for about ${spanInWords(ms)} more`),
   /** The fullest folders. '' is the root. `others`: how many folders are not named. */
   folders: ({ named, others }: { named: readonly string[]; others: number }) =>
     `${named.map(folder => folder || 'the root').join(', ')}${others > 0 ? ` and ${inDigits(others)} more` : ''}`,

@@ -20,7 +20,7 @@ export const STATE_WORDS = {
   in_no_mirror: '{path} lies in no mirror; {mirrors:mirrors}',
   in_several_mirrors: '{path} is in more than one mirror ({folders}). Give its whole path',
   no_mirror: '{path} is no mirror; {mirrors:mirrors}',
-  not_known: 'No such file, and albumd has never seen it',
+  not_known: 'No such file, and no record of one',
   folder_mirrored: 'part of the mirror',
   folder_gone: (gone: ImagesOfFolder | null) => `the folder is gone${gone ? imagesOfFolder(gone) : ''}`,
   image_deleted: 'the image was deleted ({why:reason})',
@@ -68,14 +68,14 @@ export const STATE_WORDS = {
   host_refused: 'the host refused to delete {of:image} ({why:said}){ms:again}',
   image_held: '{of:image} is held, because {held:held}',
   many_go: 'many were to be deleted together',
-  many_wait: '{of:image} waits longer, because {why:said}',
+  many_wait: '{of:image} waits{ms:ran}, because {why:said}',
   image_stays: '{of:image} stays ({why:reason})',
   but_stays: 'but {why:reason}',
   an_older_version: 'an older version',
   hidden_by_rule: 'hidden by an ignore rule',
   dry_run: 'a dry run asks the host for nothing',
   album_unused: 'nothing is in it any more',
-  first_needs_album: 'the first picture in it needs it',
+  first_needs_album: 'made where it is missing',
 
   // What a person can do. A colon and the command follow these words.
   run_sync: 'albumd does not run; to go on',
@@ -109,11 +109,11 @@ export const STATE_WORDS = {
   mirror_holds:
     'In {folder} {why:reason}. "albumd deletions list" shows them; "approve" has them done, "discard" keeps the images',
   many_deletions:
-    '{deletions:number} images of {folder} go together, but wait{until:until} (in {folders:folders}). "albumd deletions approve" lets them go, "albumd deletions discard" keeps them',
+    '{deletions:number} images of {folder} go together, but wait{until:until}{ms:ran} (in {folders:folders}). "albumd deletions approve" lets them go, "discard" keeps them',
   no_sign_of_life:
     'albumd has given no sign of life for {ms:span}. Look for a disk or a network mount that hangs',
   config_refused: 'The new config was refused, so the old one stays ({said})',
-  other_config: 'albumd runs with another config than this one',
+  other_config: 'albumd runs with another config',
   key_not_read: "The key can't be read any more, so the next start fails ({said}). Mend its file",
   waits_too_long: 'A picture has waited for {ms:span} to be on the host. "albumd status" says why',
   folders_not_watched: "{folders:number} folders can't be watched, and are looked at every minute instead",

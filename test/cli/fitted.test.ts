@@ -28,3 +28,8 @@ it('changes nothing where no terminal is', () => {
   const text = 'a line that is longer than any terminal\nand another'
   expect([fitted(text, undefined), fitted(text, 0)]).toEqual([text, text])
 })
+
+it('counts columns, not characters', () => {
+  expect(fitted('照片照片 照片', 12)).toBe('照片照片\n  照片')
+  expect(fitted('🖼🖼🖼 e\u0301e\u0301e\u0301', 12)).toBe('🖼🖼🖼 e\u0301e\u0301e\u0301')
+})

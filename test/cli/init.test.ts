@@ -7,12 +7,19 @@ import { wrapped } from '../../src/cli/terminal/fitted.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 describe('what init says in the end', () => {
-  const next = (...args: Parameters<typeof whatNext>) => whatNext(...args).join('\n')
+  const next = (file: string, handedIn: boolean, program?: string, isSystemd = true) =>
+    whatNext(file, handedIn, program, isSystemd).join('\n')
 
   it('names no run by hand where systemd alone hands in the key: it would find none', () => {
     const said = next('/etc/albumd/config.yaml', true, 'albumd')
     expect(said).toContain('\nkeep it mirrored        albumd service install')
     expect(said).not.toContain('albumd run')
+  })
+
+  it('names a run, and no service, where systemd has not started the machine', () => {
+    const said = next('/etc/albumd/config.yaml', true, 'albumd', false)
+    expect(said).toContain('\nkeep it mirrored        albumd run')
+    expect(said).not.toContain('service install')
   })
 
   it('names a run, and the service beside it, where the config names the key', () => {
@@ -43,7 +50,7 @@ describe('what init says in the end', () => {
 
 it.each([40, 80])('a question fits %d columns', width => {
   const words = 'How long do old images stay when many pictures, 写真は, are deleted or changed at once [1d]:'
-  const lines = wrapped(words, width, '', stringWidth)
+  const lines = wrapped(words, width)
   for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width)
   expect(lines.join(' ')).toBe(words)
   expect(wrapped(words)).toEqual([words])

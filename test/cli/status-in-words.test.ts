@@ -350,16 +350,16 @@ describe('the quota', () => {
   const AT_ONCE = inWords(because('quota_raised'))
 
   it('says what is used', () => {
-    expect(words({})).toEqual(['quota   812 of 5,000 today (professional)'])
+    expect(words({})).toEqual(["quota   812 of 5,000 today by albumd's count (professional)"])
   })
 
   it('says when a quota that is used up comes back, or when the host is asked again', () => {
     const used = { used: 5000, exhausted: true, next_probe_at: '2026-11-21T16:15:00.000Z' }
     expect(words(used)).toEqual([
-      `quota   5,000 of 5,000 today (professional), used up; the host is asked again at ${localTime(used.next_probe_at)}; ${AT_ONCE}`,
+      `quota   5,000 of 5,000 today by albumd's count (professional), used up; the host is asked again at ${localTime(used.next_probe_at)}; ${AT_ONCE}`,
     ])
     expect(words({ ...used, resumes_at: '2026-11-21T16:00:03.000Z' })).toEqual([
-      `quota   5,000 of 5,000 today (professional), used up until ${localTime('2026-11-21T16:00:03.000Z')}; ${AT_ONCE}`,
+      `quota   5,000 of 5,000 today by albumd's count (professional), used up until ${localTime('2026-11-21T16:00:03.000Z')}; ${AT_ONCE}`,
     ])
   })
 
@@ -368,7 +368,7 @@ describe('the quota', () => {
     const after = `after ${localTime(next_day_at)}`
     const kept = { used: 4500, only_reserve_left: true }
     expect(words(kept, { pictures: 12_345, next_day_at })).toEqual([
-      'quota   4,500 of 5,000 today (professional), the rest is kept for new pictures',
+      "quota   4,500 of 5,000 today by albumd's count (professional), the rest is kept for new pictures",
       `backlog 12,345 pictures: ${after} at 4,500 a day (quota.reserve keeps 500 for new ones)`,
     ])
     const waits = { pictures: 5056, today: 5000, today_seconds: 500 }

@@ -9,6 +9,7 @@ import { alteredInWords, printable, shellWord } from '../../words/text.ts'
 import type { Draft } from '../init/draft.ts'
 import { command, valued } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
+import { hasSystemd } from '../service/systemctl.ts'
 import { PROGRAM } from '../terminal/output.ts'
 
 const OPTIONS = {
@@ -41,7 +42,7 @@ const OPTIONS = {
     describe: 'How long images of many deleted pictures stay: 7d, say; propagate: 1d; keep: for good',
   },
   strip: valued('Which metadata are taken out of what is sent: none, location or all'),
-  check: { type: 'boolean', default: true, describe: 'Ask the host, unless --no-check' },
+  check: { type: 'boolean', default: true, describe: 'Try address and key, unless --no-check' },
 } as const
 
 export const initCommand = command(
@@ -66,7 +67,7 @@ export const initCommand = command(
     const { readState } = await import('../../daemon/state/state.ts')
     const { agreeOnHost, agreeOnKey, agreeOnMetadata, agreeOnMirrors } = await import('../init/answers.ts')
     const asker = new Asker(process.stdin, process.stdout)
-    if (asker.person) asker.say('Ctrl-C ends this; nothing is written before the end.\n')
+    if (asker.person) asker.say(`Ctrl-C ends this; ${printable(file)} is written at the end.\n`)
     else refuseMissing(args)
     // What an earlier config may have left in the state.
     const knownOfHost = () =>
@@ -135,13 +136,18 @@ function whatIsWritten(file: string, keyFile: string | null, { uploads }: Draft)
 
 /** `handedIn`: the service gets the key from systemd. Only root can read the key's file, and the service could not use the
  * state that root's `albumd run` makes. `program`: the name to call albumd by. */
-export function whatNext(file: string, handedIn: boolean, program = PROGRAM): string[] {
+export function whatNext(
+  file: string,
+  handedIn: boolean,
+  program = PROGRAM,
+  isSystemd = hasSystemd(),
+): string[] {
   const flag = isFound(file) ? '' : ` --config ${printable(shellWord(file))}`
-  const service = installs(file, program)
+  const service = isSystemd ? installs(file, program) : null
   return [
     `see what it would do    ${program} sync --dry-run${flag}`,
     `look for trouble        ${program} doctor${flag}`,
-    ...(handedIn ? [] : [`keep it mirrored        ${program} run${flag}`]),
+    ...(handedIn && service ? [] : [`keep it mirrored        ${program} run${flag}`]),
     ...(service === null
       ? []
       : [`${handedIn ? 'keep it mirrored    ' : 'have systemd do that'}    ${service}`]),

@@ -35,7 +35,7 @@ export const putCommand = configCommand(
       .example('$0 put ~/Pictures/Holiday/a.jpg', 'Its address on standard output, once it is on the host')
       .example('$0 put /tmp/shot.png --to ~/Pictures/Screenshots', 'The same for a picture from elsewhere')
       .epilogue(
-        'It prints one address a line, in the order of the arguments. A picture that can not be sent now has its reason on standard error instead, and the exit code is 3; for several files, scripts read --json. Nothing else is sent, and nothing is deleted. With --to, a picture whose bytes lie in the folder already is not copied again, and another one of its name gets a number: a-1.png.',
+        'It prints one address a line, in the order of the arguments. A picture that can not be sent now has its reason on standard error instead; for several files, scripts read --json. Nothing else is sent, and nothing is deleted. With --to, a picture whose bytes lie in the folder already is not copied again, and another one of its name gets a number: a-1.png.',
       ),
   async (config, { files, to, quiet, json }, onInterrupts) => {
     const taken =

@@ -45,7 +45,7 @@ export const syncCommand = configCommand(
       .example('$0 sync ~/Pictures/Holiday', 'Mirror one folder alone')
       .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
       .epilogue(
-        'At its end it deletes the images of the few pictures that are gone. Many deletions wait (exit code 3; at a terminal it asks) for "albumd deletions approve", or for the first sync that begins deletions.grace_many later. While albumd run runs, it makes the pass, and deletions have their grace. With paths, summary and exit code are about these alone.',
+        'At its end it deletes the images of the few pictures that are gone. Many deletions wait for "albumd deletions approve" (at a terminal it asks), or for the first sync that begins deletions.grace_many later; too many for approval alone. While albumd run runs, it makes the pass, and deletions have their grace. With paths, summary and exit code are about these alone.',
       ),
   async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json, quiet }, onInterrupts) => {
     if (dryRun && paths.length > 0)
@@ -92,11 +92,11 @@ async function decideMany(
   const asker = new Asker(process.stdin, process.stdout)
   let isApproved = false
   try {
-    for (const { folder: path, until, folders } of asked) {
+    for (const { folder: path, until, running_ms: ms, folders } of asked) {
       const images = readState(config, synced => imagesToDecide(config, synced, path))
       const deletions = images.length
       const ends = until === null ? null : Date.parse(until)
-      asker.tell(factOf(because('many_deletions', { folder: path, deletions, folders, until: ends })))
+      asker.tell(factOf(because('many_deletions', { folder: path, deletions, folders, until: ends, ms })))
       const word = await asker.ask({
         option: 'deletions',
         words: `Delete ${deletions === 1 ? 'it' : 'them'} now (yes), keep for good (keep), or let wait (no)?`,
@@ -174,8 +174,7 @@ async function preview(
   else {
     for (const line of notes) printLine(line)
     if (leavesOut) await sayLeftOut(wholeMirrors(config))
-    const unread = totals.has('upload') || totals.has('replace') ? ', new pictures were not read' : ''
-    printLine(`${totalsInWords(sums)}; nothing was changed${unread}, and the host was not asked`)
+    printLine(`${totalsInWords(sums)}; nothing was changed, and the host was not asked`)
   }
   return EXIT.inSync
 }

@@ -128,7 +128,7 @@ function whatNext(
   const url = latest ?? synced.images.latest()?.cdn_url
   return [
     '',
-    `${inDigits(summary.synced)} of ${count(summary.files, 'picture')} on the host, and albumd keeps watching.`,
+    `${inDigits(summary.synced + summary.linked)} of ${count(summary.files, 'picture')} on the host, and albumd keeps watching.`,
     ...(left.length > 0 ? [`Left: ${left.join(', ')}. "${commandFor('status', config)}" says why`] : []),
     ...leftOut,
     '',

@@ -194,8 +194,7 @@ export async function agreeOnMirrors(
 export async function agreeOnMetadata(asker: Asker, { strip: given }: Given, draft: Draft): Promise<void> {
   const strip = await asker.ask({
     option: 'strip',
-    words:
-      'Delivery addresses are public: what is taken out of what is sent (none; location: the place and all else but camera, date and author; all)',
+    words: 'Metadata to take out, as addresses are public (none, location or all)',
     given,
     fallback: 'none',
     check: strip => faultIn({ ...draft, uploads: { strip } }, 'uploads.strip'),

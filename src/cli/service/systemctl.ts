@@ -15,6 +15,11 @@ export function runTool(file: string, args: readonly string[]): Ended | null {
   return { code: status ?? 1, out: stdout, err: stderr.trim().split('\n')[0]! }
 }
 
+/** Whether systemd started this machine, by what sd_booted(3) looks at. */
+export function hasSystemd(): boolean {
+  return existsSync('/run/systemd/system')
+}
+
 export class Systemctl {
   readonly #flags: readonly string[]
 
@@ -22,8 +27,7 @@ export class Systemctl {
     this.#flags = user ? ['--user'] : []
     const { code, err } = this.ask('show-environment')
     if (code === 0) return
-    // The folder shows whether systemd started this machine, as for sd_booted(3).
-    if (!existsSync('/run/systemd/system'))
+    if (!hasSystemd())
       throw new Problem(
         'systemd has not started this machine. Have "albumd run" started by what starts services here',
       )

@@ -1,6 +1,5 @@
 import { createInterface, type Interface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import stringWidth from 'string-width'
 import { printable } from '../../words/text.ts'
 import { Problem } from '../problem.ts'
 import { wrapped } from './fitted.ts'
@@ -78,7 +77,7 @@ export class Asker {
 
   /** A terminal of no columns says 0. */
   #inLines(text: string, indent = 0): string[] {
-    return wrapped(text, this.#out.columns ? this.#out.columns - indent : undefined, '', stringWidth)
+    return wrapped(text, this.#out.columns ? this.#out.columns - indent : undefined)
   }
 
   close(): void {

@@ -19,12 +19,7 @@ export function fitted(text: string, columns: number | undefined): string {
 
 /** The text in lines between words. A word that is longer than the width is left whole, so that people can copy it, and so is a
  * command. `indent`: begins each line but the first. */
-export function wrapped(
-  text: string,
-  width = Number.POSITIVE_INFINITY,
-  indent = '',
-  widthOf = (line: string) => stripVTControlCharacters(line).length,
-): string[] {
+export function wrapped(text: string, width = Number.POSITIVE_INFINITY, indent = ''): string[] {
   if (widthOf(text) <= width) return [text]
   const [command = null] = COMMAND.exec(text) ?? []
   const said = command === null ? text : text.slice(0, -command.length - 1)
@@ -37,4 +32,12 @@ export function wrapped(
     else if (word !== '') lines.push(indent + word)
   }
   return lines.map(line => line.trimEnd())
+}
+
+/** What most terminals show in two columns. string-width is exact, but loading it takes longer than a short command. */
+const WIDE =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/gu
+
+function widthOf(text: string): number {
+  return stripVTControlCharacters(text).replace(/\p{M}/gu, '').replace(WIDE, '  ').length
 }

@@ -11,7 +11,7 @@ import { readPicture } from '../../protocol/picture/picture.ts'
 import { lookAt, type MirrorLocation } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { because, inWords } from '../../words/reasons.ts'
+import { because, factOf, inWords } from '../../words/reasons.ts'
 import { NotPossible } from '../commands/command.ts'
 import { whyInDoubt } from '../restore/from-moment.ts'
 import { diskProblem, PictureProblem } from '../restore/picture-problem.ts'
@@ -124,7 +124,8 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
 
 async function refuseNoPicture(bytes: Parameters<typeof readPicture>[0]): Promise<void> {
   if (bytes.size === 0) throw new NotPossible(inWords(because('empty_yet')), 'NOT_READY')
-  if ((await readPicture(bytes)) === null) throw new NotPossible('no picture of a format that the host takes')
+  if ((await readPicture(bytes)) === null)
+    throw new NotPossible(`${factOf(because('not_a_picture'))}. Replace it`)
 }
 
 function numbered(name: string, n: number): string {

@@ -140,9 +140,9 @@ function* ofMirrors(status: Known, config: HealthConfig, env: NodeJS.ProcessEnv 
     }
   for (const { folder, many } of mirrors)
     if (many) {
-      const { deletions, folders, news: isAlert } = many
+      const { deletions, folders, running_ms: ms, news: isAlert } = many
       const until = many.until === null ? null : Date.parse(many.until)
-      const why = because('many_deletions', { folder, deletions, folders, until })
+      const why = because('many_deletions', { folder, deletions, folders, until, ms })
       yield row('MANY', why, { key: `MANY ${folder}`, folder, isAlert })
     }
 }

@@ -1,6 +1,7 @@
 import type { Millis } from '../../protocol/clock.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import { FORMAT_REFUSED, needsPerson } from '../../remote/failures.ts'
+import { runningTime } from '../../sync/clock.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, endsByItself, folderIn, inWords, type Reason } from '../../words/reasons.ts'
@@ -40,6 +41,8 @@ export interface ManyStatus {
   deletions: number
   /** When the last of these images is deleted, in ISO 8601. Null: not known while no daemon runs. */
   until: string | null
+  /** For how many more ms albumd must run until then, where `until` is not known. Null: it is. */
+  running_ms: number | null
   /** The folders in which most of the pictures were, below the mirror; '' is the root. */
   folders: { named: string[]; others: number }
   /** Whether the pictures that are gone are so many, without those that were edited. */
@@ -123,6 +126,7 @@ function manyOf(context: WaitContext, { id, many_news }: MirrorRow): ManyStatus 
   return {
     deletions,
     until: isoTime(ends),
+    running_ms: ends === null ? due_at - runningTime(context.synced, context) : null,
     folders: { named: folders.slice(0, FOLDERS_NAMED), others: Math.max(0, folders.length - FOLDERS_NAMED) },
     news: many_news === 1,
   }

@@ -58,7 +58,9 @@ export function sentPictures(
 }
 
 function withSteps(reason: string, { cause, next }: Explanation, most: number): string {
-  const steps = cause === null ? next.slice(0, most).map(step => stepInWords(step)) : []
+  // A reason of two sentences says what to do.
+  const steps =
+    cause === null && !reason.includes('. ') ? next.slice(0, most).map(step => stepInWords(step)) : []
   return (steps[0]?.startsWith(reason) ? steps : [reason, ...steps]).join('; ')
 }
 

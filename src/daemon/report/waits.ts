@@ -175,7 +175,9 @@ function ownWait(context: WaitContext, entry: EscrowRow, of: ImageName): Wait {
   const ms = running ? null : left
   const until = running ? timeOf(context, due_at) : null
   if (entry.many_until !== null && isInGrace(context, entry))
-    return wait(because('many_wait', { of, why }), left > 0 ? until : entry.many_until)
+    return left > 0
+      ? wait(because('many_wait', { of, why, ms }), until)
+      : wait(because('many_wait', { of, why, ms: null }), entry.many_until)
   if (left > 0 && postponed === 0) return wait(because('grace_runs', { of, ms }), until)
   if (left > 0) return wait(because('host_refused', { of, ms, why }), until, why_at)
   return why ? wait(because('image_stays', { of, why }), null, why_at) : wait(because('goes_next', { of }))

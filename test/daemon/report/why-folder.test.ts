@@ -167,7 +167,7 @@ describe('why, of a folder', () => {
     await at.decide('approve', 'a')
     await at.pass({ running: () => 600_000 })
     for (const folder of ['a', 'a/b']) expect(at.why(folder).gone).toMatchObject({ waiting: 0, deleted: 3 })
-    expect(at.why('a/b/9.png').reason).toContain('albumd has never seen it')
+    expect(at.why('a/b/9.png').reason).toContain('no record of one')
   })
 
   it('advises no restore of a renamed folder, but one of a folder that lost some of its pictures', async () => {

@@ -35,7 +35,7 @@ it('ls lists all, a folder or a picture, with addresses that give its bytes', as
   expect(nowhere).toMatchObject({
     code: 2,
     out: '',
-    err: `albumd: ${stage.pictures}/nowhere: No such file, and albumd has never seen it\n`,
+    err: `albumd: ${stage.pictures}/nowhere: No such file, and no record of one\n`,
   })
   expect(outside).toMatchObject({ code: 2, out: '', err: expect.stringContaining('lies in no mirror') })
   expect(readFileSync(join(stage.home, 'state/albumd.db'))).toEqual(before)

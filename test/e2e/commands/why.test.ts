@@ -13,7 +13,7 @@ it('why makes no state, and tells a path in no mirror from one that is not there
   ])
   // As for ls and url.
   expect(nowhere).toMatchObject({ code: 2, out: '' })
-  expect(nowhere.err).toContain('nowhere.png: No such file, and albumd has never seen it')
+  expect(nowhere.err).toContain('nowhere.png: No such file, and no record of one')
   expect(outside).toMatchObject({ code: 2, out: '' })
   expect(outside.err).toContain('lies in no mirror')
   expect(existsSync(join(stage.home, 'state'))).toBe(false)

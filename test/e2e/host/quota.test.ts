@@ -86,7 +86,7 @@ describe('a quota that the host says is used up', () => {
     expect(Math.abs(Date.parse(quota.resumes_at) - midnight)).toBeLessThan(60_000)
     expect(backlog).toMatchObject({ pictures: 20 })
     const { out } = await stage.here('status', '--config', stage.config)
-    expect(out).toMatch(/^quota {3}20 of 5,000 today \(professional\), used up until /m)
+    expect(out).toMatch(/^quota {3}20 of 5,000 today by albumd's count \(professional\), used up until /m)
     expect(out).toContain('host.daily_quota')
     expect(out).toMatch(/^backlog 20 pictures: after \d{4}-/m)
     const doctor = await stage.here('doctor', '--config', stage.config)

@@ -159,7 +159,7 @@ describe('put', () => {
       { cdn_url: null, code: 'MOVED', reason: 'the same picture lies at sub/there.png' },
       { cdn_url: null, code: 'GONE', reason: 'gone from the disk' },
       { cdn_url: null, code: 'GONE', reason: expect.stringContaining('gone from the disk') },
-      { cdn_url: null, code: 'GONE', reason: 'No such file, and albumd has never seen it' },
+      { cdn_url: null, code: 'GONE', reason: 'No such file, and no record of one' },
     ])
     expect(await stage.here('put', 'moved.png', 'a.png')).toMatchObject({
       code: 3,
@@ -298,7 +298,7 @@ describe('put', () => {
       schema: 1,
       pictures: [
         { path: good, cdn_url: expect.stringContaining('http'), code: null, reason: null },
-        { path: bad, cdn_url: null, code: 'NOT_A_PICTURE', reason: expect.any(String) },
+        { path: bad, cdn_url: null, code: 'NOT_A_PICTURE', reason: expect.not.stringContaining(';') },
       ],
     })
     const outside = join(stage.home, 'outside.png')

@@ -14,7 +14,7 @@ async function lockedStage(): Promise<{ stage: Stage; lock: Lock }> {
 }
 
 const WAITS = new RegExp(
-  `Another albumd \\(pid ${process.pid}\\) is at work here\\. Waiting until it ends, for at most 10 s`,
+  `Another albumd \\(pid ${process.pid}\\) is at work here\\. Waiting for its end, at most 10 s`,
 )
 
 const isToldToWait = (put: Process) => expect.poll(put.err).toMatch(WAITS)
