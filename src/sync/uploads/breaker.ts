@@ -54,9 +54,9 @@ export class Breaker {
   readonly #block: BlockRow | undefined
   /** Pictures that were refused and not taken since, by folder and name. They come last, in this order. */
   readonly #refused: Map<string, Refused>
-  /** Pictures that were refused in the same way since the last one was taken, and never before. */
-  readonly #alike = new Map<string, FileKey>()
-  #way = ''
+  /** Pictures that were refused in the same way since the last one was taken, also in earlier runs, and never before. */
+  readonly #alike: Map<string, FileKey>
+  #way: string
   readonly #notFailed: FileKey[] = []
   /** The endpoint that refuses all pictures, as far as is known. */
   #shut: string | null
@@ -72,6 +72,9 @@ export class Breaker {
     this.#block = refusals(context.synced).find(({ code }) => code === HOST_REFUSES)
     this.#shut = this.#block?.endpoint ?? null
     this.#refused = new Map(context.synced.meta.get('refused')?.map(key => [textOf(key), key]))
+    const alike = alikeAmong(this.#refused)
+    this.#alike = new Map(alike)
+    this.#way = alike[0]?.[1].way ?? ''
   }
 
   /** The failure that ends the uploads while an endpoint is blocked. Null: none is. */
@@ -181,8 +184,8 @@ export class Breaker {
   }
 
   /** Counts a refusal, or an outcome that is not known. Returns whether it was one too many. */
-  count({ folder, name }: FileKey, { endpoint, code, remedy }: HostFailure): boolean {
-    const way = `${endpoint} ${code} ${remedy}`
+  count({ folder, name }: FileKey, failure: HostFailure): boolean {
+    const way = wayOf(failure)
     if (way !== this.#way) this.#alike.clear()
     this.#way = way
     this.#alike.set(textOf({ folder, name }), { folder, name })
@@ -199,18 +202,21 @@ export class Breaker {
     failed: UploadResult & { code: string; mime?: string },
     refusal: HostFailure,
   ): Promise<UploadResult> {
-    // A picture that was refused before shows nothing about others.
-    const isKnown = this.#refused.has(textOf(key)) || this.#hasFailed(key, failed.code)
     const { endpoint, status, remedy } = refusal
+    const way = wayOf(refusal)
+    const wasRefused = this.#refused.get(textOf(key))?.way === way || this.#hasFailed(key, failed.code)
+    // A picture that was refused in this way before others were taken shows nothing about others.
+    const isKnown = wasRefused && !this.#alike.has(textOf(key))
     // Where others are taken, a credential that was perhaps too old shows nothing about others, unless it happens again.
     const isOfAge = refusal.aged === true && this.#hasServed && !isKnown
     this.#hasAnswered ||= endpoint === this.#block?.endpoint
+    const isOneTooMany = !isKnown && !isOfAge && remedy !== 'change_picture' && this.count(key, refusal)
     const isOfPicture = failed.mime !== undefined && (endpoint === 'upload' || endpoint === 'send')
     if (isOfPicture && !isOfAge && (status === UNSUPPORTED_TYPE || OF_TYPE.has(remedy))) {
       const message = await this.#typeRefused(key, failed.mime!, refusal)
       if (message !== null) return { kind: 'waits', message }
-    } else await this.#goLast(key)
-    if (!isKnown && !isOfAge && remedy !== 'change_picture' && this.count(key, refusal)) this.#shut = endpoint
+    } else await this.#goLast({ ...key, way })
+    if (isOneTooMany) this.#shut = endpoint
     if (this.#shut !== endpoint) return failed
     this.#notFailed.push(...this.#alike.values(), key)
     return refusing(refusal)
@@ -218,8 +224,8 @@ export class Breaker {
 
   /** Notes that the host refused a picture, which then comes last. Returns why it waits. Null: its type is not refused. */
   async #typeRefused(key: FileKey, mime: string, refusal: HostFailure): Promise<Reason | null> {
-    const { endpoint, code, status, message: said } = refusal
-    const way = `${endpoint} ${code} ${status}`
+    const { status, message: said } = refusal
+    const way = wayOf(refusal)
     const alike = [...this.#refused.values()].filter(one => one.mime === mime && one.way === way)
     const others = alike.filter(one => textOf(one) !== textOf(key))
     const isSure = status === UNSUPPORTED_TYPE || alike.some(({ crossed }) => crossed)
@@ -228,6 +234,7 @@ export class Breaker {
     const { clock, emit } = this.#context
     const at = Math.round(clock.wall())
     const why = known?.message ?? because('format_refused', { mime, why: reasonIn(said, 'said') ?? said })
+    if (isRefused) this.#alike.clear()
     await this.#goLast({ ...key, mime, way }, tx => {
       if (!isRefused) return
       tx.account.block({ endpoint: ofType(mime), code: FORMAT_REFUSED, message: why, since: at, said_at: at })
@@ -236,7 +243,6 @@ export class Breaker {
         if (tx.files.at(one)?.state === 'pending') waits(tx, one, { why, until: null, at })
     })
     if (!isRefused) return null
-    this.#alike.clear()
     if (this.#asking.get(ofType(mime)) === textOf(key)) this.#asking.set(ofType(mime), null)
     if (!known) emit({ event: 'format_refused', format: mime, message: why })
     return why
@@ -257,9 +263,9 @@ export class Breaker {
     this.#hasServed = true
     const wasRefused = this.#refused.delete(textOf(key))
     let isNews = wasRefused
-    for (const [text, { mime: type, way, crossed, ...one }] of this.#refused) {
+    for (const [text, { mime: type, crossed, ...one }] of this.#refused) {
       if (type === undefined || (type !== mime && crossed)) continue
-      this.#refused.set(text, type === mime ? one : { ...one, mime: type, way: way!, crossed: true })
+      this.#refused.set(text, type === mime ? one : { ...one, mime: type, crossed: true })
       isNews = true
     }
     if (mime !== undefined) await this.#unblock(ofType(mime))
@@ -270,7 +276,10 @@ export class Breaker {
 
   /** Notes that the endpoint did what it was asked. */
   async #works(endpoint: Endpoint): Promise<void> {
-    if (this.#way.startsWith(`${endpoint} `)) this.#alike.clear()
+    if (this.#alike.size > 0 && this.#way.startsWith(`${endpoint} `)) {
+      this.#alike.clear()
+      await this.#commit(() => {})
+    }
     if (this.#shut !== endpoint) return
     this.#shut = null
     await this.#unblock(endpoint)
@@ -293,7 +302,9 @@ export class Breaker {
   #commit(also: (tx: Tx) => void): Promise<void> {
     return this.#context.synced.commit(tx => {
       also(tx)
-      tx.meta.set('refused', [...this.#refused.values()].slice(-MOST))
+      const latest = [...this.#refused].slice(-MOST)
+      const tagged = latest.map(([text, one]) => ({ ...one, alike: this.#alike.has(text) }))
+      tx.meta.set('refused', tagged)
     })
   }
 
@@ -317,6 +328,15 @@ export class Breaker {
 }
 
 type BreakerPort = Pick<EngineContext, 'synced' | 'clock' | 'allowance' | 'emit'>
+
+/** The pictures that an earlier run has counted. */
+function alikeAmong(refused: ReadonlyMap<string, Refused>): [string, Refused][] {
+  return [...refused].filter(([_, { alike }]) => alike)
+}
+
+function wayOf({ endpoint, code, status, remedy }: HostFailure): string {
+  return `${endpoint} ${code} ${status} ${remedy}`
+}
 
 function ofType(mime: string): string {
   return `upload ${mime}`

@@ -4,8 +4,9 @@ import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 
-/** A picture that the host refused: its MIME type, and how. `crossed`: since then, the host took a picture of another type. */
-export type Refused = FileKey & { mime?: string; way?: string; crossed?: true }
+/** A picture that the host refused: its MIME type, and how. `crossed`: since then, the host took a picture of another type.
+ * `alike`: it is one of the latest that were all refused in this way. */
+export type Refused = FileKey & { mime?: string; way?: string; crossed?: true; alike?: boolean }
 
 /** How the text in the database is turned into a value and back. A missing value is null. */
 interface Codec<T> {

@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { hostWith } from '../../../src/remote/host.ts'
 import type { BlockRow } from '../../../src/synced/tables/account.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png } from '../../pictures.ts'
 import { clientOf } from '../../remote/client-of.ts'
 import { bodyOf, json, passOn, serve } from '../../remote/serve.ts'
-import { ALLOWANCE, openWith, START, summary, type Workshop } from '../workshop.ts'
+import { ALLOWANCE, failure, openWith, openWorkshop, START, summary, type Workshop } from '../workshop.ts'
 
 type Endpoint = 'upload' | 'list' | 'create_album'
 
@@ -105,4 +106,30 @@ describe.each(['upload', 'list', 'create_album'] as const)('at "%s" for every pi
     expect(workshop.synced.account.blocks()).toEqual([])
     expect(summary(workshop)).toMatchObject({ synced: 60, failed: 0, flat: 0 })
   })
+})
+
+/** Passes in which pictures come one by one, and the host refuses them. `taken`: those that it takes. */
+async function refusingOneByOne(count: number, taken: number[]): Promise<Workshop> {
+  const workshop = await openWorkshop()
+  const said = failure('not_permitted', 'PLAN_EXPIRED_RESTRICTED', 'upload', { status: 403 })
+  for (let n = 0; n < count; n++) {
+    workshop.write(`${n}.png`, png(2, 2 + n).bytes)
+    const host = taken.includes(n)
+      ? workshop.host
+      : hostWith(workshop.host, { requestUpload: async () => said })
+    await workshop.pass({ host })
+  }
+  return workshop
+}
+
+it('three pictures that come one by one, and are refused alike, are a block, and none fails', async () => {
+  const workshop = await refusingOneByOne(3, [])
+  expect(workshop.synced.account.blocks()).toMatchObject([{ code: 'HOST_REFUSES', endpoint: 'upload' }])
+  expect(summary(workshop)).toMatchObject({ failed: 0, pending_uploads: 3 })
+})
+
+it('pictures that are refused alike while others are taken have failed', async () => {
+  const workshop = await refusingOneByOne(5, [2])
+  expect(workshop.synced.account.blocks()).toEqual([])
+  expect(summary(workshop)).toMatchObject({ failed: 4, synced: 1 })
 })
