@@ -4,7 +4,8 @@ import { type Kits, World } from './engine/world.ts'
 import { drawBroad, keptHistory } from './histories/broad.ts'
 import { drawHistory, type History } from './histories/history.ts'
 import { drawPast } from './histories/past.ts'
-import { isBroad, isOfMachines, isPast, seedOfKind } from './histories/seeds.ts'
+import { drawRefusing } from './histories/refusing.ts'
+import { isBroad, isOfMachines, isPast, isRefusing, seedOfKind } from './histories/seeds.ts'
 import { drawSlip, isSlip } from './histories/slips.ts'
 import { PLAIN, type Variations } from './histories/variations.ts'
 import { openHostKit } from './host/host-kit.ts'
@@ -151,6 +152,7 @@ export function historyOf(seed: number): History | MachinesHistory {
 }
 
 function drawn(seed: number): History {
+  if (isRefusing(seed)) return drawRefusing(seed)
   if (isSlip(seed)) return drawSlip(seed)
   return isBroad(seed) ? drawBroad(seed) : drawHistory(seed)
 }

@@ -49,6 +49,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       oracle.secrecy.event(emitted)
       oracle.secrecy.event(spoken(emitted))
       world.sights.hear(emitted)
+      world.closing.hear(emitted)
       world.told?.push(emitted)
       world.hear(() => `    ${emitted.event}: ${saying(emitted)}`)
     },

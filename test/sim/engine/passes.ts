@@ -101,14 +101,17 @@ export class Passes {
     const asked = world.host.askedInAll()
     const refusals = new RefusalJudge(world)
     const due = world.oracle.quota.due()
+    const task = this.#taskOfPass()
+    world.closing.passBegins(task)
     const work = runPass(world.parts!, {
       mirrors: prunes ? world.mirrors.map(mirror => ({ ...mirror, pruneIgnored: true })) : world.mirrors,
       interruption,
       scopeOf: ({ folder }) => (scopes === 'everything' ? scopes : (scopes.get(folder) ?? [])),
-      task: refusals.of(this.#taskOfPass()),
+      task: refusals.of(task),
     })
     const report = await drive(work, life, world.time, world.oracle)
     refusals.judge()
+    if (report) world.closing.passEnds(report)
     ended.abort(ENDED)
     world.oracle.secrecy.failures(report?.stopped ?? [])
     if (report?.stopped.some(({ code }) => code === 'DAILY_LIMIT_REACHED')) world.oracle.quota.stopped(due)

@@ -20,6 +20,7 @@ import { oracleOf } from '../judges/facts.ts'
 import { Moments } from '../judges/moments.ts'
 import type { Oracle } from '../judges/oracle.ts'
 import { Pruning } from '../judges/pruning.ts'
+import { ClosingJudge } from '../judges/upload-judge.ts'
 import type { Seat } from '../machines/seat.ts'
 import { makeFirstDisk } from '../people/first-disk.ts'
 import { Tree } from '../people/people-tree.ts'
@@ -93,6 +94,7 @@ export class World {
   readonly copies = new Copies(this)
   readonly alike = new AlikeAlbums(this)
   readonly sights = new Sights(this)
+  readonly closing = new ClosingJudge(this)
   /** What the config says of the quota. */
   readonly allowance: Allowance
   /** When uploads may begin; null: always. */

@@ -64,6 +64,8 @@ type KeptKind =
   | 'editNote'
   | 'sendAnew'
   | 'planGrows'
+  | 'hostCloses'
+  | 'hostOpens'
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */
 export interface Action {

@@ -7,6 +7,8 @@ import { GONE, PLAIN } from './variations.ts'
 
 const WHOLE_SECONDS: History['setting'] = { ...PLAIN_SETTING, tickMs: 1000 }
 
+const MANY: History['files'] = Array.from({ length: 16 }, (_, n) => [(n % 4) + 16 * (n >> 2), 1 + n])
+
 /** Kept later: no broad history begins as these, because a longer list of beginnings would change what each seed draws. */
 // biome-ignore format: a history is a row.
 export const KEPT_LATER: readonly History[] = [
@@ -227,4 +229,18 @@ export const KEPT_LATER: readonly History[] = [
   // A host lists an image from step 1 on, with its declared size. The process is killed before it has recorded the credential.
   { ...THREE, seed: 1_000_000_746, variations: { ...PLAIN, promises: 'declared' }, files: [[0, 1]],
     actions: [atStep(0, 37, 'kill')] },
+  // A host keeps credentials for less time than it promises: now and then a picture comes too late.
+  { ...HOURLY, seed: 1_000_000_760, variations: { ...PLAIN, keeps: 0.9 }, files: MANY, concurrency: 4,
+    actions: [] },
+  // A host refuses all at an endpoint for an hour, in each of the ways in which it may.
+  ...Array.from({ length: 9 }, (_, number) => ({
+    ...HOURLY,
+    seed: 1_000_000_761 + number,
+    files: MANY,
+    pauses: [60_000, 60_000, 900_000, 3_700_000],
+    actions: [at(0, 'hostCloses', number), at(3, 'hostOpens')],
+  })),
+  // The same, and pictures come one by one.
+  { ...HOURLY, seed: 1_000_000_770, files: [[0, 1]],
+    actions: [at(0, 'hostCloses'), at(1, 'add', 16, 2), at(2, 'add', 32, 3)] },
 ]

@@ -40,6 +40,9 @@ const REAL_SEEDS = ALTERING - REAL
 /** From here on pictures have metadata, people edit them, and they are taken out of what is sent. */
 export const STRIPPING = 3_000_000_000
 
+/** From here on the host refuses all for a while, or takes credentials for less time than it promises. */
+export const REFUSING = 5_000_000_000
+
 export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, BROAD, MACHINES, REAL, ALTERING]
 
 /** How often each comes. The sum is a prime, because other choices also hang on what is left when a seed is divided. */
@@ -82,5 +85,9 @@ export function isAltering(seed: number): boolean {
 }
 
 export function isStripping(seed: number): boolean {
-  return seed >= STRIPPING
+  return seed >= STRIPPING && seed < REFUSING
+}
+
+export function isRefusing(seed: number): boolean {
+  return seed >= REFUSING
 }

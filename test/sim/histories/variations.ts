@@ -73,6 +73,9 @@ export interface Variations {
   renames: 'lower' | 'masked' | 'numbered' | null
   /** The second step of an upload answers with the image's id and address, and not only that it has succeeded. */
   tellsImage: boolean
+  /** For how long the host takes a credential, as a share of the longest time for which a picture is on its way; null: as long as
+   * it promises. */
+  keeps: number | null
   /** How the host reads what the specification leaves open, where it does not read it as the embedded host does. */
   readings: Partial<Readings>
 }
@@ -105,6 +108,7 @@ export const PLAIN: Variations = {
   keepsIds: false,
   renames: null,
   tellsImage: true,
+  keeps: null,
   readings: {},
 }
 
@@ -138,6 +142,7 @@ export function drawVariations(random: Random): Variations {
     keepsIds: false,
     renames: null,
     tellsImage: true,
+    keeps: null,
     readings: {},
   }
 }

@@ -4,11 +4,26 @@ import type { ErrorCode } from '../../../src/protocol/errors.ts'
 /** What goes wrong with a request. unreached: nothing left. cut: a part of it left. lost: served, without an answer.
  * late: served after its sender gave up. never: it left and was not served, nobody says so. garbled: served, and the
  * answer is no answer of the interface. refused: the host says no. page: a proxy before the host refuses a picture, of which
- * so much has left. twice: a proxy sends the request twice, and passes the second answer on. */
+ * so much has left. twice: a proxy sends the request twice, and passes the second answer on. closed: the host refuses all. */
 export type Fault =
   | { kind: 'unreached' | 'cut' | 'lost' | 'late' | 'never' | 'garbled' | 'twice' }
   | { kind: 'refused'; code: ErrorCode }
   | { kind: 'page'; left: 'part' | 'all' }
+  | { kind: 'closed'; status: number; code: string }
+
+/** What the host says to all that it refuses for a while. */
+export const CLOSED = 'Pictures are taken again tomorrow'
+
+/** With which status and code it does so, by endpoint. None of these codes is of §7. */
+const CLOSINGS: readonly { endpoint: Endpoint; status: number; code: string }[] = [
+  ...(['upload', 'send'] as const).flatMap(endpoint => [
+    { endpoint, status: 403, code: '' },
+    { endpoint, status: 403, code: 'PLAN_EXPIRED_RESTRICTED' },
+    { endpoint, status: 403, code: 'MAINTENANCE_SCHEDULED' },
+    { endpoint, status: 400, code: 'TERMS_NOT_ACCEPTED' },
+  ]),
+  { endpoint: 'upload', status: 503, code: 'MAINTENANCE_SCHEDULED' },
+]
 
 const KINDS: readonly Fault[] = [
   { kind: 'lost' },
@@ -55,8 +70,24 @@ export class Faults {
   /** It refused to list as if its plan had no list. */
   listRefused = false
 
+  /** What all requests to an endpoint are answered for a while; null: they are served. */
+  closed: (typeof CLOSINGS)[number] | null = null
+  /** The last of these. */
+  lastClosed = this.closed
+  /** How many were answered so, and how many others went wrong. */
+  readonly struck = { closed: 0, others: 0 }
+
   clear(): void {
     this.#waiting.clear()
+    this.closed = null
+  }
+
+  /** The host refuses all at an endpoint from now on. Returns it, for people. */
+  close(a: number): string {
+    this.closed = CLOSINGS[a % CLOSINGS.length]!
+    this.lastClosed = this.closed
+    const { endpoint, status, code } = this.closed
+    return `the host refuses all at ${endpoint}: ${status} ${code}`
   }
 
   /** From raw numbers. Answers what it is, for people. */
@@ -90,10 +121,15 @@ export class Faults {
   }
 
   take(endpoint: Endpoint): Fault | null {
+    if (this.closed?.endpoint === endpoint) {
+      this.struck.closed++
+      return { kind: 'closed', ...this.closed }
+    }
     const waiting = this.#waiting.get(endpoint)
     const first = waiting?.[0]
     if (!first) return null
     if (--first.left === 0) waiting!.shift()
+    this.struck.others++
     return this.strike(endpoint, first.fault)
   }
 

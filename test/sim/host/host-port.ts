@@ -20,6 +20,7 @@ import {
   type PictureBody,
   PictureChanged,
 } from '../../../src/remote/host.ts'
+import { Lives } from '../../../src/remote/line/line.ts'
 import { because, said } from '../../../src/words/reasons.ts'
 import { hashOf } from '../disk/tree.ts'
 import type { Life } from '../engine/virtual-clock.ts'
@@ -27,6 +28,7 @@ import { LIFETIME_MS } from '../histories/variations.ts'
 import type { TakeBack, Watch } from '../judges/facts.ts'
 import { SECRET } from '../judges/secrecy.ts'
 import { altered } from './alterations.ts'
+import { CLOSED, type Fault } from './faults.ts'
 import type { Actor } from './host-truth.ts'
 import { OwnRefusal } from './refused-format.ts'
 import type { VirtualHost } from './virtual-host.ts'
@@ -41,6 +43,9 @@ export class HostPort implements ImageHost {
   readonly #me: Actor
   readonly #see: (what: string) => void
   readonly #blocks = new Blocks()
+  readonly #lives = new Lives()
+  /** By token, when the process got it, by its two clocks. */
+  readonly #granted = new Map<string, { at: number; wall: number }>()
 
   /** `see` hears of what goes wrong on the way. */
   constructor(host: VirtualHost, life: Life, watch: Watch, me: Actor, see: (what: string) => void) {
@@ -51,18 +56,22 @@ export class HostPort implements ImageHost {
     this.#watch = watch
   }
 
-  requestUpload = (request: Parameters<ImageHost['requestUpload']>[0], signal: AbortSignal) => {
+  requestUpload = async (request: Parameters<ImageHost['requestUpload']>[0], signal: AbortSignal) => {
     const serve = async () => {
       const { token, cdnUrl } = this.#host.requestUpload(request, this.#me)
       return { uploadUrl: NODE + token, cdnUrl, imageId: null }
     }
-    return this.#persist('upload', request.file_name, signal, serve, () =>
+    const granted = await this.#persist('upload', request.file_name, signal, serve, () =>
       this.#watch.credential(request.file_name),
     )
+    const { clock } = this.#life
+    if (granted.ok && this.#host.variations.keeps !== null)
+      this.#granted.set(tokenOf(granted.value), { at: clock.monotonic(), wall: clock.wall() })
+    return granted
   }
 
   send = async (credential: { uploadUrl: string }, picture: PictureBody, signal: AbortSignal) => {
-    const token = credential.uploadUrl.slice(NODE.length)
+    const token = tokenOf(credential)
     const source = this.#watch.sending(picture)
     let bytes: Buffer
     try {
@@ -76,7 +85,7 @@ export class HostPort implements ImageHost {
       this.#host.send(token, picture.fileName, bytes, source, this.#me),
     )
     if (!sent.ok) this.#host.cut(token, bytes.length)
-    return sent
+    return this.#withAge(token, sent, source)
   }
 
   list = (album: string | null, page: number, signal: AbortSignal) => {
@@ -146,6 +155,23 @@ export class HostPort implements ImageHost {
     return outcome
   }
 
+  /** As the client: tells whether the age of a credential may be why the node refuses it. */
+  #withAge<T>(token: string, sent: Outcome<T>, source: string): Outcome<T> {
+    const granted = this.#granted.get(token)
+    if (!granted) return sent
+    const { clock } = this.#life
+    const age = Math.max(clock.monotonic() - granted.at, clock.wall() - granted.wall)
+    if (sent.ok) {
+      this.#lives.took(age)
+      return sent
+    }
+    const { remedy, code, status } = sent.failure
+    const isRefused = remedy === 'refused_by_node' && status !== undefined && code !== 'HOST_ANSWER'
+    const aged = isRefused && this.#lives.mayBeTooOld(age)
+    if (isRefused && this.#host.isTooOld(token)) this.#watch.credentialTooOld(source, aged)
+    return aged ? { ok: false, failure: { ...sent.failure, aged } } : sent
+  }
+
   /** As the gate: a state of the account is remembered, passing trouble is waited out once. */
   async #persist<T>(
     endpoint: Endpoint,
@@ -200,11 +226,7 @@ export class HostPort implements ImageHost {
     const fault = this.#host.faults.take(endpoint)
     if (fault) this.#see(`fault ${endpoint} ${fault.kind}`)
     if (fault?.kind === 'unreached') return this.#silence(endpoint, 'nothing')
-    if (fault?.kind === 'refused') {
-      if (endpoint === 'delete') this.#watch.deletionRefused(about)
-      await life.pause(`${endpoint} refused`)
-      return { ok: false, failure: this.#refusal(endpoint, fault.code, 'The host says so.') }
-    }
+    if (fault?.kind === 'refused' || fault?.kind === 'closed') return this.#refuse(endpoint, about, fault)
     leaves()
     if (fault?.kind === 'page') {
       await life.pause(`${endpoint} turned away`)
@@ -232,6 +254,19 @@ export class HostPort implements ImageHost {
     if (fault.kind === 'lost') return this.#silence(endpoint, 'all')
     if (fault.kind === 'twice') return this.#served(endpoint, serve)
     return { ok: false, failure: garbled(endpoint, 'all', 502, said('the answer is not of the interface')) }
+  }
+
+  async #refuse(
+    endpoint: Endpoint,
+    about: string,
+    fault: Extract<Fault, { kind: 'refused' | 'closed' }>,
+  ): Promise<{ ok: false; failure: HostFailure }> {
+    if (endpoint === 'delete') this.#watch.deletionRefused(about)
+    await this.#life.pause(`${endpoint} refused`)
+    if (fault.kind === 'refused')
+      return { ok: false, failure: this.#refusal(endpoint, fault.code, 'The host says so.') }
+    const { status, code } = fault
+    return { ok: false, failure: refused(endpoint, status, { error: CLOSED, code }, []) }
   }
 
   /** What has left is served or not, whatever becomes of its sender meanwhile. */
@@ -295,6 +330,10 @@ export class HostPort implements ImageHost {
       failure: unanswered(endpoint, { kind: 'silence', left, code: 'HOST_UNREACHABLE', message }),
     }
   }
+}
+
+function tokenOf({ uploadUrl }: { uploadUrl: string }): string {
+  return uploadUrl.slice(NODE.length)
 }
 
 async function whole(picture: PictureBody): Promise<Buffer> {

@@ -16,7 +16,6 @@ import { OwnRefusal } from './refused-format.ts'
 
 const DAY_MS = 86_400_000
 const ABSENCE_MS = 300_000
-
 /** What the oracle hears of. */
 export interface HostEvents {
   stored(image: TrueImage): void
@@ -42,6 +41,8 @@ export class VirtualHost {
   keepsDeleted = 0
   /** What albumd has asked for so far: lists, and all else; and of these, pictures of a format that the host refuses. */
   readonly asked = { lists: 0, others: 0, refused: 0 }
+  /** As the variation; Infinity: credentials are taken for as long as it promises. */
+  keeps: number
   readonly #kit: HostKit
   readonly #time: Timeline
   /** Whoever hears of what is stored, made and deleted. */
@@ -64,6 +65,7 @@ export class VirtualHost {
     this.#time = time
     this.random = random
     this.variations = variations
+    this.keeps = variations.keeps ?? Number.POSITIVE_INFINITY
     this.readings = { ...PLAIN_READINGS, ...variations.readings }
     this.truth = new HostTruth(time)
     kit.reset(() => time.now, random, this.readings)
@@ -94,6 +96,8 @@ export class VirtualHost {
   async send(token: string, name: string, bytes: Buffer, source: string | null, by: Actor): Promise<Sent> {
     const { service } = this.#kit
     const { credential } = service.admitUpload(token)
+    if (by !== 'other' && this.isTooOld(token))
+      throw new Refusal('spentCredential', 'The address has run out.')
     this.#refuseFormat('send', readTiny(bytes)?.mime, by)
     const id = await service.send(credential, once(bytes))
     this.#useQuota('sent', by)
@@ -141,6 +145,12 @@ export class VirtualHost {
     this.truth.images.set(id, image)
     for (const watch of this.events) watch.stored(image)
     return this.#stored(id)
+  }
+
+  /** Whether the host takes a credential no more, though it has promised to. */
+  isTooOld(token: string): boolean {
+    const { bytes = null, at = 0 } = this.#credentials.get(token) ?? {}
+    return bytes !== null && this.#time.now - at > this.keeps * this.sendMs
   }
 
   list(asked: string | null, page: number): ListPage {

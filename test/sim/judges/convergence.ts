@@ -77,6 +77,7 @@ async function mustBeSure(world: World, number: number): Promise<void> {
 /** Whatever went wrong goes wrong no more. */
 export function endTrouble(world: World): void {
   world.host.faults.clear()
+  world.host.keeps = Number.POSITIVE_INFINITY
   world.host.quota = Number.POSITIVE_INFINITY
   world.tree.calm()
   world.calm()

@@ -100,6 +100,8 @@ export interface Watch {
   fetched(id: string): void
   /** An upload of a file of this name is asked for. */
   credential(name: string): void
+  /** The host does not take the credential for this picture any more. `mayBeKnown`: albumd knows that this may be the reason. */
+  credentialTooOld(path: string, mayBeKnown: boolean): void
   /** Answers the path that the picture comes from. */
   sending(picture: PictureBody): string
   readonly quota: QuotaWatch

@@ -91,6 +91,10 @@ export class Oracle implements Watch {
     this.uploads.credential(name)
   }
 
+  credentialTooOld(path: string, mayBeKnown: boolean): void {
+    this.uploads.credentialTooOld(path, mayBeKnown)
+  }
+
   sending({ chunks }: PictureBody): string {
     this.effects++
     const source = this.#facts.sources.get(chunks)

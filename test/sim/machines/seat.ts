@@ -144,6 +144,7 @@ export class Seat {
       quota: oracle.quota,
       credential: (name: string) => oracle.credential(name),
       sending: (picture: Parameters<Watch['sending']>[0]) => oracle.sending(picture),
+      credentialTooOld: (path: string, mayBeKnown: boolean) => oracle.credentialTooOld(path, mayBeKnown),
       fetched: (id: string) => oracle.fetched(id),
       albumCreation: () => oracle.albumCreation(),
       deletionRefused: (id: string) => oracle.deletionRefused(id),

@@ -73,6 +73,11 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
   },
   fault: (world, a, b) => world.host.faults.add(a, b),
   turnAway: (world, a, b) => world.host.faults.turnAway(a, b),
+  hostCloses: (world, a) => world.host.faults.close(a),
+  hostOpens(world) {
+    world.host.faults.closed = null
+    return 'the host refuses nothing any more'
+  },
   quota(world, a) {
     world.host.lowerQuota(a % 3)
     return `the host takes ${a % 3} more pictures today`
