@@ -67,7 +67,7 @@ export function emptyTally(): Tally {
 }
 
 /** In what the host of a history is not as the embedded one. */
-function variationsOf(seed: number): string[] {
+export function variationsOf(seed: number): string[] {
   const history = historyOf(seed)
   if ('machines' in history) return []
   return Object.entries(history.variations).flatMap(([name, value]) => {

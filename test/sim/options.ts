@@ -8,6 +8,15 @@ export const SIM = {
 From seed ${WIDE} on they are of all kinds in turn. Each kind has seeds of its own too, from 1, ${KINDS.join(', ')} on.
 Afterwards a line for each thing in which hosts varied: how many histories had it, and how many of them failed.
 Ends with 1 where an invariant did not hold. On two cores 1000 seeds take half a minute; --exhaust takes three minutes.`,
+  operands: {
+    word: 'VARIATION',
+    kind: 'variation',
+    about: 'Of the seeds, only those are played whose host varies in all that is named:',
+    known: [
+      ...['strip', 'pack', 'encode', 'turn', 'shrink', 'promises', 'renames', 'strays', 'keepsIds'],
+      ...['rollingQuota', 'tellsImage'],
+    ].map(name => ({ name })),
+  },
   options: {
     seeds: { value: 'N', least: 1, usual: 1000, does: 'so many histories' },
     from: { value: 'N', least: 0, usual: WIDE, does: 'the first seed' },

@@ -10,7 +10,9 @@ import {
   openKits,
   play,
   playHistory,
+  range,
   type Tally,
+  variationsOf,
 } from './campaign.ts'
 import type { Kits } from './engine/world.ts'
 import { BOUNDS, explore, STARTS } from './exhaust/exhaust.ts'
@@ -21,7 +23,7 @@ import { reachOf, type Script } from './reach/lines.ts'
 import { STATES } from './reach/states.ts'
 import type { Order } from './worker.ts'
 
-const { values } = commandLine(SIM)
+const { values, operands } = commandLine(SIM)
 
 const BATCH = 50
 const SHRUNK_MOST = 3
@@ -50,17 +52,23 @@ async function printMachines(seed: number, kits: Kits): Promise<Violation | null
   return violation
 }
 
-function* batchesOf(from: number, seeds: number): Generator<{ from: number; count: number }, undefined> {
-  for (let done = 0; done < seeds; done += BATCH)
-    yield { from: from + done, count: Math.min(BATCH, seeds - done) }
+/** Whether the host of this seed's history varies in all that the command line names. */
+function isAsked(seed: number): boolean {
+  const words = operands.length > 0 ? variationsOf(seed).flatMap(name => name.split(' ')) : []
+  return operands.every(name => words.includes(name))
+}
+
+function* batchesOf(all: readonly number[]): Generator<readonly number[], undefined> {
+  for (let done = 0; done < all.length; done += BATCH) yield all.slice(done, done + BATCH)
 }
 
 async function playMany(): Promise<boolean> {
-  const { seeds, from, workers, reach } = values
+  const { from, workers, reach } = values
+  const seeds = [...range(from, values.seeds)].filter(isAsked)
   const began = process.hrtime.bigint()
   const whole = emptyTally()
   const scripts: Script[][] = []
-  const batches = batchesOf(from, seeds)
+  const batches = batchesOf(seeds)
   const work = async () => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { reach } })
     const ask = async <T>(order: Order): Promise<T> => {
@@ -68,13 +76,13 @@ async function playMany(): Promise<boolean> {
       return (await once(worker, 'message'))[0]
     }
     for (const batch of batches) {
-      const tally = await ask<Tally>(batch)
+      const tally = await ask<Tally>({ seeds: batch })
       addTally(whole, tally)
       for (const { seed, invariant, what } of tally.failures)
         say(`seed ${seed}: ${invariant}: ${what.slice(0, 200)}`)
       const { histories, failures } = whole
       if (process.stderr.isTTY || histories % 1000 < BATCH)
-        say(`${histories} of ${seeds}, ${failures.length} failed`)
+        say(`${histories} of ${seeds.length}, ${failures.length} failed`)
     }
     if (reach) scripts.push(await ask<Script[]>(null))
     await worker.terminate()
