@@ -1,6 +1,5 @@
 import { sourceOfBytes } from '../../../src/protocol/byte-reader.ts'
 import { type PictureReader, pictureReader } from '../../../src/protocol/likeness/likeness.ts'
-import type { ImageData } from '../../../src/protocol/picture/image-data.ts'
 import { imageData } from '../../../src/protocol/picture/image-data.ts'
 import { bytes, exif, le16 } from '../../protocol/bytes.ts'
 import { drawn, RECODED, segment, TABLES } from '../../protocol/jpeg/jpegs.ts'
@@ -13,7 +12,6 @@ import { isBare, readTiny } from './tiny-picture.ts'
  */
 
 const made = new Map<string, Buffer | null>()
-const read = new Map<Buffer, Promise<ImageData | null>>()
 
 /** Null: it is none, or an SVG, which is told by all its bytes. */
 export function realOf(tiny: Uint8Array): Buffer | null {
@@ -52,9 +50,8 @@ export const tinyReader: PictureReader = {
   async data(format, source) {
     const tiny = await source.read(0, source.size)
     const real = readTiny(tiny)?.format === format ? realOf(tiny) : null
-    if (real === null) return null
-    if (!read.has(real)) read.set(real, imageData(format, sourceOfBytes(real)))
-    return read.get(real)!
+    // Read each time: what is remembered takes fewer turns, and so a history would go otherwise the second time.
+    return real && imageData(format, sourceOfBytes(real))
   },
   async pixels(format, source) {
     const real = realOf(await source.read(0, source.size))

@@ -39,6 +39,8 @@ const NODE = `https://node.example/${SECRET}/`
 export class HostPort implements ImageHost {
   readonly #host: VirtualHost
   readonly #life: Life
+  /** That a format is refused. */
+  readonly #ofFormat = new WeakSet<HostFailure>()
   readonly #watch: Watch
   readonly #me: Actor
   readonly #see: (what: string) => void
@@ -249,10 +251,10 @@ export class HostPort implements ImageHost {
       return this.#silence(endpoint, 'all')
     }
     const answer = this.#onItsWay(endpoint, what, signal, serve, lag)
-    if (fault === null) return answer
+    if (fault === null) return this.#heard(await answer)
     await answer
     if (fault.kind === 'lost') return this.#silence(endpoint, 'all')
-    if (fault.kind === 'twice') return this.#served(endpoint, serve)
+    if (fault.kind === 'twice') return this.#heard(await this.#served(endpoint, serve))
     return { ok: false, failure: garbled(endpoint, 'all', 502, said('the answer is not of the interface')) }
   }
 
@@ -307,10 +309,18 @@ export class HostPort implements ImageHost {
       if (!(error instanceof Refusal)) throw error
       if (error instanceof OwnRefusal) {
         const { status, code, message } = error
-        return { ok: false, failure: refused(endpoint, status, { error: message, code }, []) }
+        const failure = refused(endpoint, status, { error: message, code }, [])
+        this.#ofFormat.add(failure)
+        return { ok: false, failure }
       }
       return { ok: false, failure: this.#refusal(endpoint, error.reason, error.message) }
     }
+  }
+
+  /** Whoever has not heard that a format is refused may ask again. */
+  #heard<T>(outcome: Outcome<T>): Outcome<T> {
+    if (!outcome.ok && this.#ofFormat.has(outcome.failure)) this.#host.asked.refused++
+    return outcome
   }
 
   #refusal(endpoint: Endpoint, reason: Reason, error: string): HostFailure {

@@ -39,7 +39,7 @@ export class VirtualHost {
   makesAlbums = false
   /** So many of albumd's next deletions are answered and not done. */
   keepsDeleted = 0
-  /** What albumd has asked for so far: lists, and all else; and of these, pictures of a format that the host refuses. */
+  /** What albumd has asked for so far: lists, and all else; and of how many pictures it has heard that their format is refused. */
   readonly asked = { lists: 0, others: 0, refused: 0 }
   /** As the variation; Infinity: credentials are taken for as long as it promises. */
   keeps: number
@@ -323,7 +323,6 @@ export class VirtualHost {
   #refuseFormat(at: 'upload' | 'send', mime: string | undefined, by: Actor): void {
     const { refuses } = this.variations
     if (by === 'other' || refuses?.at !== at || refuses.mime !== mime) return
-    this.asked.refused++
     throw new OwnRefusal(refuses)
   }
 

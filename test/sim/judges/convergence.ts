@@ -128,7 +128,7 @@ async function mustAgree(world: World, from: number, pruned = false): Promise<vo
     if (idle && untouched() && !world.seat) mustBeQuiet(world, asked, lists)
     // Another machine with a newer claim on the album has come back.
     if (world.oracle.violation || world.seat?.isOut) return
-    const quiet = world.oracle.effects === before
+    const quiet = world.oracle.effects === before + probesSince(world, asked)
     approveHeld(world)
     left = differences(world, pruned)
     if (quiet && left.length === 0 && !somethingWaits(world)) return mustKnowAll(world)
@@ -137,6 +137,11 @@ async function mustAgree(world: World, from: number, pruned = false): Promise<vo
     if (quiet && at === RESTS_MS.length - 1 && left.length === 0 && !asksForGone(world)) return
   }
   world.oracle.report('converges', left.length > 0 ? left.join('; ') : 'passes go on changing the host')
+}
+
+/** How many pictures were sent whose format the host refuses: it is asked about now and then, for ever. */
+function probesSince({ host }: World, { refused }: World['host']['asked']): number {
+  return host.variations.refuses?.at === 'send' ? host.asked.refused - refused : 0
 }
 
 /** Nothing to do, and nothing in doubt. */

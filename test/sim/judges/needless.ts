@@ -67,8 +67,8 @@ function staysForItsPlace(
   given: boolean,
 ): boolean {
   const there = world.disk.find(source)?.node
-  // No rule hides a link: it is left out for what it is.
-  if (given) return there?.kind === 'link'
+  // No rule hides a link: it is left out for what it is. And what came while it was hidden has no record that could be pruned.
+  if (given) return there?.kind === 'link' || (there !== undefined && !rowOf(world, source))
   if (isIgnored(world.disk, world.mirrors, source) || rowOf(world, source)?.state === 'hidden') return true
   return there !== undefined && there.kind !== 'folder' && !pictures.some(({ path }) => path === source)
 }
