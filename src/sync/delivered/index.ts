@@ -8,4 +8,4 @@ export {
   mayBeAltered,
 } from './compare.ts'
 export { dataToRecord, deliveryOf, isAltered, isAltering, mayHaveSent, readData } from './learned.ts'
-export { delivers, knownOf, lookAt, pictureOf, sentFor } from './look.ts'
+export { delivers, type KnownPicture, knownOf, lookAt, pictureOf, sentFor } from './look.ts'

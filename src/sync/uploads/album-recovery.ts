@@ -11,7 +11,15 @@ import { reasonIn } from '../../words/reasons.ts'
 import { albumPathOf, flatness } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { compareDelivered, delivers, deliveryOf, isAltered, sentFor } from '../delivered/index.ts'
+import {
+  compareDelivered,
+  delivers,
+  deliveryOf,
+  isAltered,
+  type KnownPicture,
+  pictureOf,
+  sentFor,
+} from '../delivered/index.ts'
 import {
   confirmedPattern,
   type Evidence,
@@ -156,9 +164,13 @@ async function act(
   }
   if (!conclusive) return
   if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
-  const isUnseen = isAcknowledged(synced, intent) && deliveryOf(synced, intent.mime) !== 'as sent'
-  if (await foundInItsOwn(recovery, intent, signal, { isUnseen, listed: looked.images })) return
-  if (delivered) return
+  const isTaken = isAcknowledged(synced, intent)
+  // The host has the picture, but not as the image that the credential named. The next walk looks at others too.
+  if (isTaken && !delivered && intent.cdn_url !== null && synced.meta.get('promises_broken') === null)
+    return synced.commit(tx => tx.meta.set('promises_broken', true))
+  if (await foundInItsOwn(recovery, intent, signal, { isTaken, listed: looked.images })) return
+  // What the host has taken would be taken again and again. It stays in doubt, until it shows or a person has it sent again.
+  if (delivered || isTaken) return
   const emitted = foundOut(synced, intent, false)
   const now = recovery.clock.wall()
   const refusal = failureByProxy(synced, intent, now)
@@ -243,33 +255,40 @@ function foundOut(synced: Synced, intent: OpenUpload, arrived: boolean): PassEve
   return { event: 'upload_found_out', mirror: folder, path, name: intent.name, arrived }
 }
 
-/** Whether the file's own image delivers the upload's bytes, because the host put the new version into it under the same id. If
- * so, records the upload as this image. `isUnseen`: the host has the upload, but shows no image for it. Then what the host has
- * made of the bytes counts too. */
+/** Whether the file's own image has the upload, because the host put the new version into it under the same id. If so, records the
+ * upload as this image. `isTaken`: the host has the upload, but shows no image for it. Then what the host has made of the bytes
+ * counts too. Where nothing tells, the image is linked, because it is the only one of this name. */
 export async function foundInItsOwn(
   recovery: Recovery,
   intent: OpenUpload,
   signal: AbortSignal,
   {
     isIt = () => true,
-    isUnseen = false,
+    isTaken = false,
     listed = [],
-  }: { isIt?: (image: ImageRow) => boolean; isUnseen?: boolean; listed?: readonly Placed[] } = {},
+  }: { isIt?: (image: ImageRow) => boolean; isTaken?: boolean; listed?: readonly Placed[] } = {},
 ): Promise<boolean> {
   const { synced, host } = recovery
-  const file = synced.files.at(intent)
-  const image = synced.images.byId(file?.image ?? 0)
-  if (!image?.cdn_url || image.name !== intent.name || image.album !== intent.album) return false
+  const image = synced.images.byId(synced.files.at(intent)?.image ?? 0)
+  if (!image || image.name !== intent.name || image.album !== intent.album) return false
   if (image.hash.equals(intent.hash) || synced.files.onImage(image.id).length > 1 || !isIt(image))
     return false
-  const isListed = isListedAs(synced, image, listed, [intent, image])
-  // Only equal bytes count, because an edit of metadata does not change the image data.
-  const given = isListed ? null : await host.fetchDelivered(image.cdn_url, intent.size, signal)
-  const isGiven = !given || (given.ok && given.status === 200 && given.sha256.equals(intent.hash))
-  if (!isGiven && !(isUnseen && (await delivers(recovery, image.cdn_url, sentFor(intent), signal))))
-    return false
   const { remote_id, cdn_url, album } = image
-  await record(recovery, intent, { remote_id, cdn_url, album, proof: 'uploaded' })
+  const gives = async (known: KnownPicture) =>
+    cdn_url !== null && (await delivers(recovery, cdn_url, known, signal))
+  const isGiven = async () => {
+    if (cdn_url === null) return false
+    if (isListedAs(synced, image, listed, [intent, image])) return true
+    // Only equal bytes count, because an edit of metadata does not change the image data.
+    const given = await host.fetchDelivered(cdn_url, intent.size, signal)
+    return given.ok && given.status === 200 && given.sha256.equals(intent.hash)
+  }
+  const isUnseen = isTaken && deliveryOf(synced, intent.mime) !== 'as sent'
+  const isProved = (await isGiven()) || (isUnseen && (await gives(sentFor(intent))))
+  const isLeft = isTaken && listed.some(({ id }) => id === remote_id)
+  const mayBeLinked = isLeft && synced.meta.get('versions_apart') === null
+  if (!isProved && (!mayBeLinked || (await gives(pictureOf(synced, image))))) return false
+  await record(recovery, intent, { remote_id, cdn_url, album, proof: isProved ? 'uploaded' : 'none' })
   return true
 }
 

@@ -19,7 +19,8 @@ import { foundInItsOwn, lookAtAlbum, type Recovery, record } from './album-recov
 /** Recovery finds out what became of uploads whose answer is not known. Nothing is sent meanwhile. First it asks whether the
  * promised address delivers the bytes. If not, it walks the album. An image with the promised id ends the doubt, and so does a
  * comparison with the only unrecorded image of the name. Otherwise the upload may still arrive until its credential has expired
- * (§8). After that, two complete walks in a row prove that it never did, and the file is pending again. */
+ * (§8). After that, two complete walks in a row prove that it never did, and the file is pending again. What the host has
+ * acknowledged is never sent again by itself. */
 export async function recoverUploads(context: EngineContext, pass: Pass): Promise<void> {
   await endLoss(context)
   await settleJournal(context, pass)

@@ -19,6 +19,7 @@ import {
   delivers,
   deliveryOf,
   knownOf,
+  learnFrom,
   mayBeAltered,
   pictureOf,
 } from '../delivered/index.ts'
@@ -209,8 +210,8 @@ async function notArrived(
 }
 
 /** Completes an answer that names no address by the address that step 1 promised, and one that names no id by the id in the
- * address. Where neither shows the id, recovery finds the image in its album. A host may have put the picture into an image that
- * was there: the picture's own, or one of equal bytes. So where there is one, only a delivery shows that a promise was kept. */
+ * address. A host may have put the picture into an image that was there. So where the answer tells neither, only a delivery shows
+ * that the promise was kept. Where nothing shows the id, recovery finds the image in its album. */
 async function keepingPromise(
   run: UploadRun,
   parcel: Parcel,
@@ -222,11 +223,22 @@ async function keepingPromise(
   const cdnUrl = sent.value.cdnUrl ?? promised.cdnUrl
   const imageId = sent.value.imageId ?? (cdnUrl === null ? null : idIn(run.synced, cdnUrl))
   const isTold = sent.value.imageId !== null || sent.value.cdnUrl !== null
-  const mayBeAnother = parcel.job.file.image !== null || run.synced.images.byHash(parcel.sent.hash).length > 0
-  const isIt = isTold || !mayBeAnother || (cdnUrl && (await delivers(run, cdnUrl, knownOf(parcel), signal)))
-  return imageId === null || !isIt
-    ? { ok: false, failure: withoutId }
-    : { ok: true, value: { imageId, cdnUrl } }
+  return imageId !== null && (isTold || (await isDelivered(run, parcel, { imageId, cdnUrl }, signal)))
+    ? { ok: true, value: { imageId, cdnUrl } }
+    : { ok: false, failure: withoutId }
+}
+
+/** Whether the promised address delivers the picture. A new image is the picture's, whatever the host makes of pictures. */
+async function isDelivered(
+  run: UploadRun,
+  parcel: Parcel,
+  { imageId, cdnUrl }: Stored,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (cdnUrl === null) return false
+  const known = knownOf(parcel)
+  if (run.synced.images.byRemoteId(imageId)) return delivers(run, cdnUrl, known, signal)
+  return (await learnFrom(run, known, cdnUrl, signal)).kind !== 'unknown'
 }
 
 type Stored = Sent & { imageId: string }

@@ -123,7 +123,8 @@ const FACTS = {
   cdn_base: text,
   /** How the host delivers pictures of each format, as its deliveries have shown (delivered/learned.ts). */
   delivery: json<Deliveries>(),
-  /** The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts). */
+  /** The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts), or with
+   * none, and shows no image for the promised one (uploads/album-recovery.ts). */
   promises_broken: flag,
   /** The host has deleted an older image of a picture while the newer one was in the same album under the same name. So it
    * puts no new version into the image of the old one (deletions/delete-images.ts). */

@@ -47,6 +47,10 @@ export const KEPT_LATER: readonly History[] = [
     actions: [at(1, 'loseState', 0, 2), at(1, 'changeUnseen'), at(3, 'restoreOld', 0, 1)] },
   // The host answers an upload with nothing but that it has succeeded.
   { ...THREE, seed: 1_000_000_475, variations: { ...PLAIN, tellsImage: false }, actions: [at(1, 'change', 0, 7)] },
+  // It also keeps ids and encodes anew, and a picture changes while nobody knows yet which image it has.
+  { ...THREE, seed: 1_000_000_476,
+    variations: { ...PLAIN, tellsImage: false, keepsIds: true, alters: 'encode' }, files: [[16, 2], [32, 3]],
+    actions: [at(1, 'change', 0, 7)] },
   // A picture is deleted, and a restore brings back what the host delivers in its place: without metadata, or encoded anew.
   ...(['strip', 'encode'] as const).map((alters, number) => ({
     ...THREE,

@@ -41,7 +41,9 @@ export const ALTERED: readonly Row[] = [
   [2_005_000_454, 'a picture that a host has turned itself is another', 'after a lost state it is sent again',
     { 'protocol/likeness/likeness.ts': { likeness: resolving(like => (like === 'turned' ? 'other' : like)) } }],
   [2_007_001_037, 'an address that was promised needs no delivery', 'the image that a picture was put into is deleted',
-    { 'sync/uploads/sender.ts': { delivers: () => async () => true } }],
+    { 'sync/uploads/sender.ts': { isDelivered: () => async () => true } }],
   [2_006_000_077, 'success alone shows of an upload no more than silence', 'a picture is sent again and again',
+    { 'sync/uploads/album-recovery.ts': { isAcknowledged: never } }],
+  [1_000_000_476, 'what the host has taken and does not show has never arrived', 'a picture is sent again and again',
     { 'sync/uploads/album-recovery.ts': { isAcknowledged: never } }],
 ]

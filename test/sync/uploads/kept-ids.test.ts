@@ -16,11 +16,17 @@ async function keepingIds(
   made: (bytes: Buffer) => Buffer | null = bytes => bytes,
 ) {
   const images = new Map<string, { name: string; bytes: Buffer }>()
-  const told = { images, sent: 0, losesAnswers: false, albums: [] as object[] }
+  const told = { images, sent: 0, losesAnswers: false, saysLittle: false, albums: [] as object[] }
   const names: string[] = []
   const deliveredAt = (address: string | undefined) => {
     const image = [...images].find(([id]) => addressOf(id) === address)?.[1]
     return image ? made(image.bytes) : null
+  }
+  const stored = (number: number, sent: Buffer) => {
+    const name = names[number]!
+    const id = [...images].find(([, image]) => image.name === name)?.[0] ?? `image-${number}-of-this-host`
+    images.set(id, { name, bytes: sent })
+    return told.saysLittle ? {} : { image_id: id, cdn_url: `${origin}/i/${addressOf(id)}` }
   }
   const origin = await serve(async (request, response) => {
     const url = new URL(request.url!, origin)
@@ -32,13 +38,10 @@ async function keepingIds(
     }
     if (top === 'node') {
       told.sent++
-      const name = names[Number(what)]!
       const start = bytes.indexOf('\r\n\r\n') + 4
-      const sent = bytes.subarray(start, bytes.lastIndexOf('\r\n--'))
-      const id = [...images].find(([, image]) => image.name === name)?.[0] ?? `image-${what}-of-this-host`
-      images.set(id, { name, bytes: sent })
+      const answer = stored(Number(what), bytes.subarray(start, bytes.lastIndexOf('\r\n--')))
       if (told.losesAnswers) return void response.destroy()
-      return json(response, 200, { success: true, image_id: id, cdn_url: `${origin}/i/${addressOf(id)}` })
+      return json(response, 200, { success: true, ...answer })
     }
     const data = (answer: object) => json(response, 200, { success: true, data: answer })
     if (url.pathname.endsWith('/upload')) {
@@ -143,6 +146,31 @@ it.each([
     expect([synced, failed, holdsRed]).toEqual(told.sent === 3 ? [1, 0, [true]] : [0, 1, [false]])
   },
 )
+
+it.each([
+  ['into its own image, which is linked', 'its own', 0, 1],
+  ['into an image of its name without a record, which is linked', 'another', 0, 1],
+  ['nowhere, and it stays in doubt', 'none', 1, 0],
+])('what the host says it has taken, and delivers nowhere, is sent once: %s', async (_, into, ...ends) => {
+  const workshop = await openWith({ 'red.png': red })
+  const { host, told } = await keepingIds(
+    id => id,
+    () => null,
+  )
+  await workshop.pass({ host })
+  told.saysLittle = true
+  if (into === 'another') told.images.set('of-a-lost-state', { name: 'new.png', bytes: red })
+  workshop.write(into === 'another' ? 'new.png' : 'red.png', png(3, 2, 50).bytes)
+  await workshop.pass({ host })
+  expect(summary(workshop)).toMatchObject({ uncertain: 1 })
+  if (into === 'none') told.images.clear()
+  for (let hours = 1; hours < 5; hours++) {
+    const monotonic = () => systemClock.monotonic() + hours * HOUR_MS
+    await workshop.pass({ host, clock: { ...systemClock, monotonic } })
+  }
+  const { uncertain, linked } = summary(workshop)
+  expect([uncertain, linked, told.sent, deleted(workshop)]).toEqual([...ends, 2, 0])
+})
 
 it('a host is known to keep versions apart once an older one was deleted beside the newer one', async () => {
   const workshop = await openWith({ 'red.png': red })
