@@ -73,7 +73,9 @@ export class Copies {
     if (!copy.wasSeen && this.#isOther(folder) && this.#areAsKnown(folder).there > 0)
       copy.lost = copy.lacks.flatMap(at => this.#heldAt(at))
     copy.wasSeen = true
-    if (copy.lost.some(([at, row]) => !this.#isSomewhere(at, row))) doubts.lostMount.set(folder, copy.since)
+    const isLost = ([at, row]: Copy['lost'][number]) =>
+      !this.#isSomewhere(at, row) && this.#mayBeOnHost(this.#rowAt(at) ?? row)
+    if (copy.lost.some(isLost)) doubts.lostMount.set(folder, copy.since)
     else doubts.lostMount.delete(folder)
   }
 
@@ -85,10 +87,13 @@ export class Copies {
   }
 
   #heldAt(at: string): Copy['lost'] {
-    const { mirrors, state } = this.#world
-    const row = rowAt(state.synced, mirrors, at)
+    const row = this.#rowAt(at)
     const isGone = row === undefined || ['gone', 'kept', 'hidden'].includes(row.state)
     return !isGone && this.#mayBeOnHost(row) ? [[at, row]] : []
+  }
+
+  #rowAt(at: string): FileRow | undefined {
+    return rowAt(this.#world.state.synced, this.#world.mirrors, at)
   }
 
   /** Whether a picture, or one of its size and time, is on the disk. */
@@ -99,15 +104,16 @@ export class Copies {
     return disk.find(at) !== null || [...livePictures(disk, mirrors)].some(isLike)
   }
 
+  /** An upload in doubt may turn out never to have arrived. */
   #mayBeOnHost(row: FileRow): boolean {
     return row.image !== null || this.#world.state.synced.journal.openOnFile(row).length > 0
   }
 
   /** It lacks a picture that may be on the host: one with an image, or with an upload in doubt. */
   #lacksAny({ lacks, changedAt }: Copy): boolean {
-    const { disk, mirrors, state } = this.#world
+    const { disk } = this.#world
     return lacks.some(at => {
-      const row = rowAt(state.synced, mirrors, at)
+      const row = this.#rowAt(at)
       if (row === undefined) return false
       const there = disk.find(at)
       return there ? this.#isOlder(there.node, row, changedAt) : this.#mayBeOnHost(row)
