@@ -240,6 +240,7 @@ export class ClosingJudge {
     const { oracle, history, host, state, mirrors } = this.#world
     const isHindered =
       this.#isTroubled ||
+      host.faults.struck.closed > this.#struck.closed ||
       history.variations.without.includes('list') ||
       host.faults.listRefused ||
       oracle.quota.wasRefused
