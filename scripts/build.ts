@@ -92,6 +92,7 @@ export async function build(): Promise<void> {
     input: {
       albumd: 'src/cli/albumd.ts',
       'scan-worker': 'src/local/scan-worker.ts',
+      'heic-child': 'src/daemon/heic/heic-child.ts',
       'thumbnail-child': 'src/page/thumbnail-child.ts',
     },
     // It finds its compiled part by itself, and is loaded only where somebody looks at the page.

@@ -10,6 +10,7 @@ import { readApiKey, readAuthorities, readStoreAccess, type SecretWarning } from
 import { realPathOf } from '../config/paths.ts'
 import type { Config } from '../config/schema.ts'
 import type { Access } from '../daemon/engine/remote.ts'
+import { findLibHeif } from '../daemon/heic/libheif.ts'
 import { orNull } from '../daemon/or-null.ts'
 import { version } from '../daemon/package.ts'
 import { sayAside } from './terminal/output.ts'
@@ -37,17 +38,19 @@ async function keptOrParsed(flag: string | undefined): Promise<Config> {
   const made = [version, statSync(import.meta.filename).mtimeMs, resolve(file), env, hostname(), text]
   const from = JSON.stringify(made)
   const known = lastKnown()
-  if (known?.from === from) return withRealFolders(known.config)
+  if (known?.from === from) return completed(known.config)
   const { parseConfig } = await import('../config/load-config.ts')
   const config = parseConfig(text, { file, env })
   keep({ from, config })
-  return withRealFolders(config)
+  return completed(config)
 }
 
-function withRealFolders(config: Config): Config {
+/** What a look at this machine adds. */
+function completed(config: Config): Config {
+  const converts = config.uploads.convert.includes('heic') && findLibHeif() !== null
   return {
     ...config,
-    mirrors: config.mirrors.map(mirror => ({ ...mirror, folder: realPathOf(mirror.folder) })),
+    mirrors: config.mirrors.map(mirror => ({ ...mirror, folder: realPathOf(mirror.folder), converts })),
   }
 }
 

@@ -120,6 +120,17 @@ const uploads = value.section({
         'done for sure is not sent. What is taken out does not come back with restore. It concerns new uploads; albumd ' +
         'retry --strip sends older ones anew.',
     }),
+  convert: z
+    .array(z.enum(['heic'], { error: 'must be heic' }), { error: 'must be a list such as [heic]' })
+    .prefault([])
+    .meta({
+      description:
+        'The formats that are sent as JPEG, because the host does not take them: heic. An image of IMG_1.heic is called ' +
+        'IMG_1.heic.jpg; the file stays as it is. What of its metadata is sent uploads.strip says, but never the place. It needs ' +
+        'the package libheif-js, which is not part of albumd: npm install --global libheif-js. A HEIC that can not be ' +
+        'converted for sure is not sent. Restore brings back the JPEG.',
+      example: ['heic'],
+    }),
 })
 
 const watch = value.section({
@@ -290,10 +301,12 @@ export type WrittenConfig = z.output<typeof configSchema>
 
 /** The configuration in the program's units: milliseconds, bytes a second, fractions, minutes after midnight. Paths are
  * absolute; addresses end without a slash. */
-export interface Config extends Omit<WrittenConfig, 'host' | 'account' | 'state_dir'> {
+export interface Config extends Omit<WrittenConfig, 'host' | 'account' | 'mirrors' | 'state_dir'> {
   /** `key_beside`: the path beside the config where the key's file may be. */
   host: WrittenConfig['host'] & { site_url: string; key_beside: string }
   account: WrittenConfig['account'] & { machine: string }
+  /** `converts`: HEICs are sent as JPEGs, and what makes these is there. */
+  mirrors: (WrittenConfig['mirrors'][number] & { converts?: boolean })[]
   state_dir: string
   /** A line for each key in the file that this version does not have any more. */
   gone: readonly string[]

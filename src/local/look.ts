@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { dirname } from 'node:path/posix'
-import { formatOfName } from '../protocol/formats.ts'
+import { isPictureName } from '../protocol/formats.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import {
   type Disk,
@@ -78,6 +78,8 @@ export interface FolderToLookAt {
   path: string
   /** The rules of the config and of the ignore files above the folder, the config's first. */
   rules: readonly IgnoreRules[]
+  /** Whether HEICs are pictures here, by their names. */
+  converts?: boolean | undefined
   /** The digest of the last look. While it stays the same, the result is only that. Null: the whole look is wanted. */
   digest: string | null
 }
@@ -138,7 +140,8 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
     mount,
   }
   const prefix = folder.path === '' ? '' : `${folder.path}/`
-  for (const entry of entries) if (!enter(look, disk, path, entry, prefix, rules) && !isLast) return null
+  for (const entry of entries)
+    if (!enter(look, disk, path, entry, prefix, rules, folder.converts) && !isLast) return null
 
   // When the folder was moved away or unmounted during the look, its files can't be seen, but nobody has deleted them.
   const after = disk.lstat(path)
@@ -158,7 +161,9 @@ function enter(
   { name, kind, validUtf8 }: DiskEntry,
   prefix: string,
   rules: CompiledRules,
+  converts = false,
 ): boolean {
+  const mayBeRecorded = validUtf8 && (kind === 'folder' || isPictureName(name))
   if (name.startsWith('.')) {
     if (name !== IGNORE_FILE) look.leftOut.hidden++
   } else if (kind === 'link' || kind === 'special') {
@@ -166,12 +171,16 @@ function enter(
     if (validUtf8) look.aside.push(name)
   } else if (rules.hides(prefix + name, kind)) {
     look.leftOut.ignored++
-    if (validUtf8 && (kind === 'folder' || formatOfName(name))) {
+    if (mayBeRecorded) {
       look.aside.push(name)
       look.ignored.push(name)
     }
-  } else if (kind === 'file' && formatOfName(name) === null) look.leftOut.format++
-  else if (!validUtf8) look.problems.push({ name, code: 'NAME_NOT_UTF8', message: because('name_not_utf8') })
+  } else if (kind === 'file' && !isPictureName(name, converts)) {
+    look.leftOut.format++
+    // The image of a HEIC stays that was sent when such were.
+    if (mayBeRecorded) look.aside.push(name)
+  } else if (!validUtf8)
+    look.problems.push({ name, code: 'NAME_NOT_UTF8', message: because('name_not_utf8') })
   else if (kind === 'folder') look.folders.push(name)
   else return enterPicture(look, disk, path, name)
   return true

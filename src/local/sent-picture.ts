@@ -9,12 +9,29 @@ import type { OpenPicture } from './picture-file.ts'
 /** What is sent of a picture, for as long as it is open. */
 export interface SentPicture extends Pick<OpenPicture, 'hash' | 'source' | 'memory' | 'chunks' | 'bare'> {
   size: number
+  /** What it is, where that is another picture than the file. */
+  picture?: Picture | null
   /** How it was made, and by which version of what makes it. Null: it is the file as it lies there. */
   how: string | null
 }
 
 /** Makes what is sent of a picture. Returns the reason when that can't be done for sure. */
 export type Maker = (open: OpenPicture, picture: Picture) => Promise<SentPicture | Reason>
+
+/** Makes a JPEG of a HEIC at this path. */
+export type Converter = (
+  open: OpenPicture,
+  at: { root: string; path: string },
+  signal: AbortSignal,
+) => Promise<SentPicture | Reason>
+
+/** Whether the library's version decides about the bytes: another one makes others of the same file. */
+export function isConverted({ how }: Pick<SentPicture, 'how'>): boolean {
+  return how?.startsWith(CONVERTED) === true
+}
+
+/** How a JPEG of a HEIC is made: its quality. What of the metadata was taken out follows, and who made it. */
+export const CONVERTED = 'jpeg92'
 
 export function asItLies(open: OpenPicture): SentPicture {
   return { ...open, size: open.look.size, how: null }
@@ -35,7 +52,7 @@ const STRIPPED_TYPES = Object.entries(FORMATS).flatMap(([format, { mime }]) =>
   isStripped(format as Format) ? [mime] : [],
 )
 
-const LESS_STRIPPED: Readonly<Record<Strip, string>> = { location: '', all: 'strip.location.%' }
+const LESS_STRIPPED: Readonly<Record<Strip, string>> = { location: '', all: '%.location.%' }
 
 /** Which images may have what is taken out now: those of these types that were not made, or made like this pattern of SQL. */
 export function madeLessThan(strip: Strip): { types: string; like: string } {

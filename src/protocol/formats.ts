@@ -24,6 +24,21 @@ export function formatOfName(name: string): Format | null {
   return dot < 0 ? null : (byExtension.get(name.slice(dot + 1).toLowerCase()) ?? null)
 }
 
+/** Whether a name is one of a HEIC, which may be sent as a JPEG (`uploads.convert`). */
+export function isHeicName(name: string): boolean {
+  return /\.hei[cf]$/i.test(name)
+}
+
+/** The name that the image of a file has. It follows from the file's name alone, so what is recorded of a file tells it. */
+export function imageNameOf(name: string): string {
+  return isHeicName(name) ? `${name}.jpg` : name
+}
+
+/** Whether pictures have such names. `converts`: a HEIC counts as one. */
+export function isPictureName(name: string, converts = true): boolean {
+  return formatOfName(converts ? imageNameOf(name) : name) !== null
+}
+
 /** The format with this MIME type of §4.3; null: none has it. */
 export function formatOfMime(mime: string): Format | null {
   return FORMAT_NAMES.find(format => FORMATS[format].mime === mime) ?? null

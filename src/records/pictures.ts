@@ -3,6 +3,7 @@ import { isSameLook } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { SentPicture } from '../local/sent-picture.ts'
 import type { Millis } from '../protocol/clock.ts'
+import { imageNameOf } from '../protocol/formats.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { Tx } from '../synced/synced.ts'
 import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
@@ -93,7 +94,7 @@ export function stored(
 ): void {
   const image = held(tx, {
     ...at,
-    name: scanned.file.name,
+    name: imageNameOf(scanned.file.name),
     hash: sent.hash,
     size: sent.size,
     how: sent.how,
@@ -226,7 +227,7 @@ export function found(
   const { folder, name, hash, size, how, mime, width, height, mtime } = intent
   const image = held(tx, {
     ...at,
-    name,
+    name: imageNameOf(name),
     hash,
     size,
     how,

@@ -11,6 +11,8 @@ export interface MirrorPolicy {
   album: string
   deletions: Deletions
   ignore: readonly string[]
+  /** Whether HEICs are pictures here, which are sent as JPEGs. */
+  converts?: boolean
   /** Whether the images of pictures that an ignore rule hides are deleted too. */
   pruneIgnored?: boolean
 }

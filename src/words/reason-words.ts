@@ -198,6 +198,20 @@ export const REASON_WORDS = {
   strip_not_whole: 'the picture ends at byte {at}, before {part:part} is whole',
   strip_not_understood: 'the pixels may need {part:part} at byte {at}',
   strip_too_many: 'the picture has too many parts',
+  name_taken:
+    'The picture {name} has its name on the host, so one of them has to be renamed before this one is sent',
+  not_converted:
+    'No JPEG of the HEIC would surely be right ({why:inner}), so none is sent. Save the picture as JPEG, or exclude it in .albumdignore',
+  not_converted_now: 'No JPEG of the HEIC could be made ({why:inner})',
+  heic_not_whole: 'the HEIC is not whole ({detail})',
+  heic_not_understood: 'part of the HEIC is not understood ({detail})',
+  heic_hdr: 'the picture is brighter than a JPEG can show ({detail})',
+  heic_too_large: 'the HEIC is too large ({detail})',
+  heic_no_library: 'what decodes HEIC is missing or too old ({detail})',
+  heic_changed: 'the file has changed ({detail})',
+  heic_no_room: 'the state folder takes no file ({detail})',
+  heic_too_slow: 'the decoder took too long ({detail})',
+  heic_ended: 'the decoder has ended ({detail})',
   had_metadata: 'the bytes were fetched and are the same, with the metadata that are taken out now',
   perhaps_sent_before_loss:
     'Perhaps on the host already, because the state was lost and the plan lists no albums. "albumd retry --resend" sends it anyway',

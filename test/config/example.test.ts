@@ -34,7 +34,7 @@ deletions:
   hold_above: 25%
   hold_min: 20
 quota: {probe_every: 15m}
-uploads: {concurrency: 8, order: newest, bandwidth: 2MB/s, hours: "22:00-07:00", strip: none}
+uploads: {concurrency: 8, order: newest, bandwidth: 2MB/s, hours: "22:00-07:00", strip: none, convert: [heic]}
 watch: {settle: 1s, rescan: "0 */6 * * *", audit: "30 3 * * 0"}
 status_page: {listen: 127.0.0.1:8687}  # or "off"
 picgo_server: {listen: 127.0.0.1:36677, folder: /srv/photos/notes}

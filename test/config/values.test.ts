@@ -28,7 +28,7 @@ describe('a config in the units of the program', () => {
         hold_min: 20,
       },
       quota: { probe_every: 900_000, reserve: 0.1 },
-      uploads: { concurrency: 8, order: 'newest', strip: 'none' },
+      uploads: { concurrency: 8, order: 'newest', strip: 'none', convert: [] },
       watch: {
         incomplete: 'leave',
         incomplete_after: 600_000,

@@ -69,7 +69,15 @@ describe('what a look finds', () => {
     const look = expectLook(lookAtFolder(laterDisk, root, folderAt('')))
     expect(look.leftOut).toEqual({ format: 2, ignored: 3, hidden: 2, empty: 1, links: 3 })
     expect(look).toMatchObject({ files: [], folders: [], problems: [] })
-    expect(look.aside).toEqual(['drafts', 'empty.png', 'link', 'link.png', 'old.gif', 'pipe.png'])
+    expect(look.aside).toEqual([
+      'drafts',
+      'empty.png',
+      'link',
+      'link.png',
+      'old.gif',
+      'photo.heic',
+      'pipe.png',
+    ])
     expect(look.ignored).toEqual(['drafts', 'old.gif'])
   })
 

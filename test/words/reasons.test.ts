@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { HEIC_PROBLEMS } from '../../src/daemon/heic/problem.ts'
 import { FLAWS } from '../../src/protocol/picture/part.ts'
 import { because, CODES, codeOf, endsByItself, inWords, type Reason, said } from '../../src/words/reasons.ts'
 
@@ -66,7 +67,9 @@ describe('reasons', () => {
       .map(name => readFileSync(join(SRC, name), 'utf8'))
       .join('\n')
     const isRaised = (code: string) =>
-      sources.includes(`'${code}'`) || Object.keys(FLAWS).includes(code.replace(/^flaw_/, ''))
+      sources.includes(`'${code}'`) ||
+      Object.keys(FLAWS).includes(code.replace(/^flaw_/, '')) ||
+      Object.keys(HEIC_PROBLEMS).includes(code.replace(/^heic_/, ''))
     expect(CODES.filter(code => code !== 'said' && !isRaised(code))).toEqual([])
   })
 })

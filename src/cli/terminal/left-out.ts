@@ -40,6 +40,10 @@ class Counted {
     return `${inDigits(this.#all)} (${named.join(', ')}${all ? '' : ', …'})`
   }
 
+  get hasHeic(): boolean {
+    return this.#kinds.has('HEIC') || this.#kinds.has('HEIF')
+  }
+
   get any(): boolean {
     return this.#all > 0
   }
@@ -70,6 +74,8 @@ export function* leftOutLines(places: readonly MirrorLocation[], isJson: boolean
       : left.reason
     yield `${printable(left.path)}: ${printable(inWords(reason))}\n`
   }
+  if (counted.hasHeic)
+    yield 'HEIC is sent as JPEG with "uploads: {convert: [heic]}" in the config, after "npm install --global libheif-js"\n'
   if (counted.any) yield `left out: ${counted.inWords()}${known}\n`
 }
 

@@ -74,6 +74,7 @@ export async function* examine(
   if (status) yield* checkStatus(status, config, file, lost)
   if (status) yield* checkDelivery(status)
   if (readable) yield* checkMetadata(config)
+  yield* checkHeic(config)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
   if (told?.picgo_server?.why)
     yield warn('picgo_server', told.picgo_server.why, 'Until then editors do not reach albumd')
@@ -132,6 +133,18 @@ function* checkMetadata(config: Config): Generator<Finding> {
       'metadata',
       `${count(images, 'image')} on the host may have metadata that are taken out now${used > 0 ? '' : '; such images are kept, or wait for their deletion'}`,
       used > 0 ? '"albumd retry --strip" sends the pictures anew, within the quota' : null,
+    )
+}
+
+/** Whether HEICs are sent as the config says. */
+function* checkHeic({ uploads, mirrors }: Config): Generator<Finding> {
+  if (uploads.convert.length === 0) return
+  if (mirrors.some(({ converts }) => converts)) yield pass('heic', 'HEICs are sent as JPEG')
+  else
+    yield warn(
+      'heic',
+      'HEICs are left out, because the package libheif-js is not installed',
+      '"npm install --global libheif-js", and start albumd again',
     )
 }
 

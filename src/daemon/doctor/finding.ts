@@ -16,6 +16,7 @@ export type Check =
   | 'heartbeat'
   | 'store'
   | 'metadata'
+  | 'heic'
   | 'host'
   | 'tls'
   | 'clock'

@@ -34,9 +34,10 @@ export async function checkTrees(
   )
   const lost = problems.filter(({ code }) => code !== 'FOLDER_OVERLAP').map(({ folder }) => folder)
   let folders = 0
-  for (const { folder, ignore } of config.mirrors) {
+  for (const mirror of config.mirrors) {
+    const { folder } = mirror
     if (lost.includes(folder)) continue
-    const survey = await surveyFolder(folder, ignore, signal)
+    const survey = await surveyFolder(mirror, signal)
     folders += survey.folders
     const found = surveyFinding(folder, survey)
     if (found.status !== 'pass' || !guarded.includes(folder)) findings.push(found)
@@ -52,8 +53,11 @@ interface Survey {
 
 /** Looks at every folder that a scan would look at, and asks whether this user may read the pictures. Opens no picture. */
 export async function surveyFolder(
-  root: string,
-  ignore: readonly string[],
+  {
+    folder: root,
+    ignore,
+    converts,
+  }: Omit<FolderToLookAt, 'path' | 'rules' | 'digest'> & { folder: string; ignore: readonly string[] },
   signal: AbortSignal,
 ): Promise<Survey> {
   const survey: Survey = {
@@ -62,7 +66,7 @@ export async function surveyFolder(
     unreadable: { folders: 0, pictures: 0, first: null },
   }
   const { unreadable } = survey
-  const open: FolderToLookAt[] = [{ path: '', rules: [rulesOfConfig(ignore)], digest: null }]
+  const open: FolderToLookAt[] = [{ path: '', rules: [rulesOfConfig(ignore)], converts, digest: null }]
   for (let folder = open.pop(); folder !== undefined && !signal.aborted; folder = open.pop()) {
     // Waits for a turn of the event loop, so that an interrupt is noticed in a large tree.
     await turn()
@@ -76,7 +80,8 @@ export async function surveyFolder(
     }
     if (found.kind !== 'different') continue
     const rules = rulesWithin(folder, found.look.ignoreFile)
-    for (const name of found.look.folders) open.push({ path: pathOf(path, name), rules, digest: null })
+    for (const name of found.look.folders)
+      open.push({ path: pathOf(path, name), rules, converts, digest: null })
     const pictures = found.look.files.map(({ name }) => name)
     survey.pictures += pictures.length
     const refused = found.look.problems.filter(({ code }) => code === 'UNREADABLE').map(({ name }) => name)

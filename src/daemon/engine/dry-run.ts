@@ -16,6 +16,7 @@ import { stateIsLocked } from '../../synced/lock.ts'
 import { explained, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import { because, codeOf, commandOf, type Reason, reasonIn } from '../../words/reasons.ts'
+import { asJpegUnmade } from '../heic/heic-pictures.ts'
 import { claimsInRecords } from '../report/claims.ts'
 import { usedByOthers } from '../report/machines.ts'
 import { quotaStatus, whatBacklogTakes } from '../report/quota-status.ts'
@@ -75,6 +76,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
         openPicture: (root: string, path: string, cut: AbortSignal) =>
           openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers, isUnlike }),
         maker: makerOf(config),
+        converter: config.mirrors.some(({ converts }) => converts) ? asJpegUnmade : undefined,
         // Scans without threads: a thread takes longer to start than to look at ten thousand files.
         lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended, { workers: 0 }).look,
       }

@@ -1,8 +1,9 @@
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { PictureBuffers } from '../../local/picture-buffers.ts'
-import { openPicture } from '../../local/picture-file.ts'
+import { type OpenPicture, openPicture } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
+import type { Maker } from '../../local/sent-picture.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { pictureReader } from '../../protocol/likeness/likeness.ts'
 import { retried } from '../../records/pictures.ts'
@@ -20,13 +21,14 @@ import { quotaIsUsedUp } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Bus } from '../events.ts'
+import { sendingHeics } from '../heic/heic-pictures.ts'
 import { recordMachines } from '../report/machines.ts'
 import { blocksBefore, noteWait, startRequests, waitsBefore } from '../state/last-process.ts'
 import { hostOfOwnAccount, isNewKey } from '../state/own-account.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
 import { type Access, openRemote } from './remote.ts'
-import { makerOf, memoryAtStart, settingsOf } from './settings.ts'
+import { heicConverterOf, makerOf, memoryAtStart, settingsOf } from './settings.ts'
 
 export interface EngineOptions {
   /** How many failures of the host a pass waits out, and for how long at most: see `Patience`. */
@@ -78,12 +80,14 @@ export function openEngine(
   const buffers = new PictureBuffers()
   const openPictureAt: OpenPictureAt = (root, path, cut) =>
     openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers })
+  const heics = heicConverterOf(config)
   const world = {
     disk: realDisk,
     host,
     openPicture: openPictureAt,
     pictures: pictureReader,
     maker: makerOf(config),
+    converter: heics ? sendingHeics(heics, config.uploads.strip, () => new PictureChanged()) : undefined,
   }
   const context: EngineContext = {
     synced: state.synced,
@@ -127,6 +131,7 @@ export function openEngine(
     try {
       await noticeSetting(state.synced, 'bandwidth', config.uploads.bandwidth, 'TOO_SLOW')
       await noticeSetting(state.synced, 'strip', config.uploads.strip, 'METADATA_STAY')
+      await noticeSetting(state.synced, 'convert', heics ? 'heic' : '', 'NOT_A_PICTURE')
       const taken = state.lockMissing()
       for (const [folder, { why }] of taken) await guardRoot(state.synced, folder, why)
       const mirrors = config.mirrors
@@ -164,7 +169,10 @@ export function openEngine(
     },
     note: bus.note,
     /** Closes the host. Returns the requests that the next process must count, for `State.close`. */
-    close: () => host.close(),
+    close() {
+      heics?.stop()
+      return host.close()
+    },
   }
 }
 
@@ -177,7 +185,7 @@ async function guardRoot({ mirrors, commit }: Synced, folder: string, reason: Re
 /** Notices another value of a key of `uploads`: pictures that failed with this code by the old one are tried at once. */
 async function noticeSetting(
   { meta, failures, commit }: Synced,
-  key: 'bandwidth' | 'strip',
+  key: 'bandwidth' | 'strip' | 'convert',
   value: number | string | undefined,
   code: string,
 ): Promise<void> {
@@ -189,27 +197,28 @@ async function noticeSetting(
   })
 }
 
-type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture' | 'pictures' | 'maker'>
+type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture' | 'pictures' | 'maker' | 'converter'>
 
-/** How often `alive` is published while a picture is fetched. When no byte comes, `host.timeout` ends the request. */
-const FETCHING_MS = 30_000
+/** How often `alive` is published while a picture is fetched or made. When nothing comes, `host.timeout` or the maker ends it. */
+const WAITING_MS = 30_000
 /** The size of the pieces in which a picture in memory is sent, so that `sending` can say how far it is. */
 const PIECE = 64 * 1024
 
 /** Publishes `alive` at every step of disk, host and pictures, because silence shows a disk that hangs; and `sending`. */
-function observed({ disk, host, openPicture, pictures, maker }: World, bus: Bus): World {
+function observed({ disk, host, openPicture, pictures, maker, converter }: World, bus: Bus): World {
   // Where the picture of each body lies. A body holds only the file's name, so its `chunks` are the key.
   const locations = new WeakMap<PictureBody['chunks'], { mirror: string; path: string }>()
+  const noted = async (open: OpenPicture, making: ReturnType<Maker>) => {
+    const timer = setInterval(bus.alive, WAITING_MS).unref()
+    const made = await making.finally(() => clearInterval(timer))
+    bus.alive()
+    if (typeof made === 'object') locations.set(made.chunks, locations.get(open.chunks)!)
+    return made
+  }
   return {
     pictures,
-    maker:
-      maker &&
-      (async (open, picture) => {
-        const made = await maker(open, picture)
-        bus.alive()
-        if (typeof made === 'object') locations.set(made.chunks, locations.get(open.chunks)!)
-        return made
-      }),
+    maker: maker && ((open, picture) => noted(open, maker(open, picture))),
+    converter: converter && ((open, ...rest) => noted(open, converter(open, ...rest))),
     disk: diskWithSigns(disk, bus.alive),
     async openPicture(mirror, path, cut) {
       const picture = await openPicture(mirror, path, cut)
@@ -234,7 +243,7 @@ function observed({ disk, host, openPicture, pictures, maker }: World, bus: Bus)
         }
       },
       async fetchDelivered(...args) {
-        const timer = setInterval(bus.alive, FETCHING_MS).unref()
+        const timer = setInterval(bus.alive, WAITING_MS).unref()
         try {
           return await host.fetchDelivered(...args)
         } finally {

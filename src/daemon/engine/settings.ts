@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { type Maker, stripping } from '../../local/sent-picture.ts'
 import { systemClock } from '../../protocol/clock.ts'
@@ -8,6 +9,7 @@ import { AlbumContents } from '../../sync/listing/index.ts'
 import { VanishedRules } from '../../sync/scan/index.ts'
 import { IncompletePictures, RecoveryPace } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { HeicConverter } from '../heic/converter.ts'
 import { allowanceOf } from '../report/quota-status.ts'
 
 /** What the config says to the engine. A grace passes only while a daemon runs, which gives it to what a command found gone. */
@@ -30,6 +32,12 @@ export function settingsOf(config: Config, isDaemon: boolean): EngineSettings {
 /** What makes of pictures what is sent of them. Null: nothing does. */
 export function makerOf({ uploads: { strip } }: Config): Maker | null {
   return strip === 'none' ? null : stripping(strip, () => new PictureChanged())
+}
+
+/** What makes JPEGs of HEICs. Null: nothing does. */
+export function heicConverterOf({ mirrors, state_dir }: Config): HeicConverter | null {
+  const isUsed = mirrors.some(({ converts }) => converts)
+  return isUsed ? new HeicConverter(join(state_dir, 'converted.jpg')) : null
 }
 
 export function memoryAtStart({ watch }: Config, { meta }: Synced): ProcessMemory {

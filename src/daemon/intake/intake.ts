@@ -6,7 +6,7 @@ import { realPathOf, unreadable } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { makeFolder } from '../../local/make-folder.ts'
-import { formatOfName } from '../../protocol/formats.ts'
+import { isPictureName } from '../../protocol/formats.ts'
 import { readPicture } from '../../protocol/picture/picture.ts'
 import { lookAt, type MirrorLocation } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
@@ -27,7 +27,7 @@ export interface Incoming {
 /** A picture in a file. Throws NotPossible where no picture has such a name. */
 export function pictureIn(path: string): Incoming {
   const name = basename(path)
-  if (formatOfName(name) === null)
+  if (!isPictureName(name))
     throw new NotPossible('the name has no extension of a picture that the host takes')
   return { name, bytes: bytesOf(path) }
 }

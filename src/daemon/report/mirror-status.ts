@@ -1,5 +1,5 @@
 import type { Millis } from '../../protocol/clock.ts'
-import { formatOfName } from '../../protocol/formats.ts'
+import { isPictureName } from '../../protocol/formats.ts'
 import { FORMAT_REFUSED, needsPerson } from '../../remote/failures.ts'
 import { runningTime } from '../../sync/clock.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
@@ -107,7 +107,7 @@ export function mirrorStatus(
     looked_at: row !== undefined,
     ...summary,
     // Files whose names are not UTF-8 can't be recorded, so they are added here. `failed` counts them already.
-    files: summary.files + namesNotUtf8.filter(name => formatOfName(name) !== null).length,
+    files: summary.files + namesNotUtf8.filter(name => isPictureName(name)).length,
     many: row && summary.pending_deletions > 0 ? manyOf(context, row) : null,
     failed_with_image: summary.failed > 0 ? synced.summaries.failedWithImage(id) : 0,
     first_gone_on_host: summary.gone_on_host > 0 ? synced.summaries.firstGone(id) : null,

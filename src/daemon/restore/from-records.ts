@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { Config } from '../../config/schema.ts'
+import { imageNameOf } from '../../protocol/formats.ts'
 import { movedTo } from '../../records/moves.ts'
 import { heldVersions, type PastVersion } from '../../records/versions.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
@@ -108,7 +109,8 @@ export function recordedPictures(
 ): Source {
   const addressOf = deliveryAddresses(synced)
   const dueOf = (picture: WantedPicture, tried: readonly number[] = []): Due => {
-    const { mirror, path, to, version, image: own, isOlder, isThere, gone, noImage, now } = picture
+    const { mirror, path, version, image: own, isOlder, isThere, gone, noImage, now } = picture
+    const to = isThere?.() ? picture.to : imageNameOf(picture.to)
     const shown = { mirror, path, to }
     // A picture that has moved has another image of the same bytes. Compared images come first, then the picture's own.
     const rank = ({ id, proof }: ImageRow) => (proof === 'none' ? 2 : 0) + (id === own ? 0 : 1)

@@ -36,6 +36,7 @@ export async function compareDelivered(
     await learn(synced, known.mime, looked.kind)
     return { verdict: 'equal', cdnUrl, bytes: looked.kind === 'with metadata' ? looked : known }
   }
+  if (known.isMadeAnew) return unknown(because('delivery_alters'))
   // What the host keeps of pictures is read again, from the last picture of the type that surely is an image: a host may have
   // begun to shrink pictures, or deliver the same bytes everywhere. A host that turns pictures may keep all others.
   const { mime, size } = known

@@ -1,5 +1,6 @@
 import { PictureFileError } from '../../local/open-file.ts'
 import type { OpenPicture } from '../../local/picture-file.ts'
+import { isConverted } from '../../local/sent-picture.ts'
 import { type ByteSource, sourceOfBytes } from '../../protocol/byte-reader.ts'
 import { type Format, formatOfMime } from '../../protocol/formats.ts'
 import { likeness } from '../../protocol/likeness/likeness.ts'
@@ -22,17 +23,29 @@ export interface KnownPicture extends Bytes, Pick<ImageRow, 'mime' | 'width' | '
   at: Pick<OpenPicture, 'source'> | readonly FileKey[]
   /** The bytes of files from which these were made. */
   madeOf?: readonly Buffer[]
+  /** The image may have other bytes of it, by another version of what makes them. */
+  isMadeAnew?: boolean
 }
 
 export function knownOf({ open, sent, picture: { mime, width, height } }: ReadPicture): KnownPicture {
-  return { hash: sent.hash, size: sent.size, mime, width, height, at: sent, madeOf: [open.hash] }
+  return {
+    hash: sent.hash,
+    size: sent.size,
+    mime,
+    width,
+    height,
+    at: sent,
+    madeOf: [open.hash],
+    isMadeAnew: isConverted(sent),
+  }
 }
 
 /** The picture from which an image was made. */
 export function pictureOf({ files, images }: Synced, image: ImageRow): KnownPicture {
   const { hash, size, mime, width, height, data, id } = image
   const madeOf = images.given(image).flatMap(bytes => (bytes.how === null ? [bytes.hash] : []))
-  return { hash, size, mime, width, height, data, at: files.onImage(id), madeOf }
+  const isMadeAnew = image.proof === 'none' && isConverted(image)
+  return { hash, size, mime, width, height, data, at: files.onImage(id), madeOf, isMadeAnew }
 }
 
 /** The picture that an upload in doubt has sent. */
@@ -91,7 +104,7 @@ async function likeTo(
   // Metadata are no image data, so a file from which the picture was made tells the same.
   const open = 'source' in at ? null : await opened(context, at, signal, [hash, ...madeOf])
   try {
-    const source = 'source' in at ? at.source : (open?.source ?? null)
+    const source = 'source' in at ? at.source : open?.picture ? open.source : null
     const data = recorded ? readData(recorded) : source && (await pictures.data(format, source))
     const like = await likeness(pictures, { format, data, source }, delivered)
     // What is made has less than the file. So where more is delivered, it was sent before that, perhaps with other metadata.

@@ -1,4 +1,4 @@
-import { FORMATS } from '../../protocol/formats.ts'
+import { FORMATS, imageNameOf } from '../../protocol/formats.ts'
 import { DIMENSION_TOLERANCE } from '../../protocol/limits.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { ListedImage } from '../../protocol/records.ts'
@@ -62,7 +62,7 @@ export function weighEvidence<Image extends ListedImage>(
     fitting.get(intent)!.filter(image => !namesKept || isNamed(image, intent))
   const byName = new Set(open.flatMap(named))
   const renamed = (intent: OpenUpload) => {
-    const isChanged = changesOf(intent.name)
+    const isChanged = changesOf(imageNameOf(intent.name))
     return fitting.get(intent)!.filter(image => !byName.has(image) && isChanged(image.name ?? ''))
   }
   const sized = open.map(
@@ -121,11 +121,11 @@ export function canBe(
 
 /** Whether an image is listed under the picture's name, or under a name that a host may have made of it. */
 export function mayBeNamed(listed: ListedImage, { name }: { name: string }): boolean {
-  return isNamed(listed, { name }) || changesOf(name)(listed.name ?? '')
+  return isNamed(listed, { name }) || changesOf(imageNameOf(name))(listed.name ?? '')
 }
 
 function isNamed({ name: listed }: ListedImage, { name }: { name: string }): boolean {
-  return listed === undefined || plainName(listed) === plainName(name)
+  return listed === undefined || plainName(listed) === plainName(imageNameOf(name))
 }
 
 /** Pixels. Undefined or null when they are not known. */

@@ -10,7 +10,7 @@ import {
   rulesOfConfig,
 } from '../../local/ignore-rules.ts'
 import type { FileLook } from '../../local/look.ts'
-import { FORMATS, formatOfName } from '../../protocol/formats.ts'
+import { FORMATS, isPictureName } from '../../protocol/formats.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { MirrorPolicy } from '../pass-request.ts'
 import { foldersAbove, fullPath, nameOf, pathOf } from '../tree-path.ts'
@@ -56,7 +56,8 @@ export type OnDisk =
   /** The place can't be looked at. `isFolder`: the disk still says that it is a folder. */
   | { kind: 'unknown'; why: Reason; isFolder: boolean }
 
-export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: MirrorLocation): OnDisk {
+export function lookAt(disk: Disk, { mirror, path }: MirrorLocation): OnDisk {
+  const { folder: root, ignore } = mirror
   let entry: DiskStat | null = null
   try {
     entry = statAt(disk, root, path)
@@ -64,7 +65,7 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
     const rules = [rulesOfConfig(ignore)]
     for (const above of [...foldersAbove(path), path]) {
       const isLast = above === path
-      const left = above === '' ? null : leftOut(disk, root, above, path, isLast ? entry : null, rules)
+      const left = above === '' ? null : leftOut(disk, mirror, above, path, isLast ? entry : null, rules)
       if (left) return left
       if (!isLast) rules.push(...ownRules(disk, root, above))
     }
@@ -102,15 +103,16 @@ export function* leftOutBelow(disk: Disk, location: MirrorLocation): Generator<L
   const rules = [rulesOfConfig(mirror.ignore)]
   for (const above of path === '' ? [] : foldersAbove(path))
     rules.push(...ownRules(disk, mirror.folder, above))
-  yield* leftOutIn(disk, mirror.folder, path, rules)
+  yield* leftOutIn(disk, mirror, path, rules)
 }
 
 function* leftOutIn(
   disk: Disk,
-  root: string,
+  mirror: MirrorPolicy,
   folder: string,
   above: readonly IgnoreRules[],
 ): Generator<LeftOut | Unread> {
+  const root = mirror.folder
   let rules: IgnoreRules[]
   let entries: DiskEntry[]
   try {
@@ -128,9 +130,9 @@ function* leftOutIn(
     const at = pathOf(folder, name)
     const entry = statAt(disk, root, at)
     if (entry === null) continue
-    const left = leftOut(disk, root, at, at, entry, rules, compiled)
+    const left = leftOut(disk, mirror, at, at, entry, rules, compiled)
     if (left) yield left
-    else if (entry.kind === 'folder') yield* leftOutIn(disk, root, at, rules)
+    else if (entry.kind === 'folder') yield* leftOutIn(disk, mirror, at, rules)
   }
 }
 
@@ -155,7 +157,7 @@ export const HOST_TAKES = Object.values(FORMATS).flatMap(({ extensions }) => ext
 /** Decides about `at`, which is the path in question or a folder above it, as a scan does. `last`: what lies at the path. */
 function leftOut(
   disk: Disk,
-  root: string,
+  { folder: root, converts = false }: MirrorPolicy,
   at: string,
   path: string,
   last: DiskStat | null,
@@ -182,7 +184,7 @@ function leftOut(
     const rule = ruleInFile(root, hiding)
     return left('ignored', because('rule_ignores', { ...above, rule }), rule)
   }
-  if (is === 'file' && formatOfName(name) === null) {
+  if (is === 'file' && !isPictureName(name, converts)) {
     const extension = extname(path).toLowerCase()
     return left('format', because('other_format', { extension, known: HOST_TAKES }))
   }

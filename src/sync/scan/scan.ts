@@ -122,7 +122,10 @@ export class MirrorScan {
     const jobs = paths.filter(path => !this.#isClosed(path)).map(path => this.#job(path))
     const digest = (path: string) =>
       this.policy.pruneIgnored ? null : (this.#known.at(path)?.digest ?? null)
-    const results = await this.#look(jobs.map(({ path, rules }) => ({ path, rules, digest: digest(path) })))
+    const { converts } = this.policy
+    const results = await this.#look(
+      jobs.map(({ path, rules }) => ({ path, rules, converts, digest: digest(path) })),
+    )
     if (results.every(result => result.kind === 'same')) return
     // After a power cut the next scan finds the same again.
     await this.#context.synced.commit(tx => {

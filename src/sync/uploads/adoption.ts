@@ -1,5 +1,6 @@
-import { asItLies } from '../../local/sent-picture.ts'
+import { asItLies, isConverted } from '../../local/sent-picture.ts'
 import { HOUR_MS } from '../../protocol/clock.ts'
+import { imageNameOf, isHeicName } from '../../protocol/formats.ts'
 import { proved, refuted } from '../../records/images.ts'
 import { type Stored, stored, unchanged } from '../../records/pictures.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -74,10 +75,12 @@ function candidatesFor(
   isNamed: boolean,
 ): Candidates {
   const { synced, contents } = context
-  const { name, image: used } = job.file
+  const { image: used } = job.file
+  const name = imageNameOf(job.file.name)
+  const isMadeAnew = isConverted(sent)
   const features = { name, size: sent.size, ...featuresOf(picture) }
   // Before a change of what is taken out, the file may have been sent as it lies there.
-  const sizes = [sent.size, open.look.size]
+  const sizes = isMadeAnew ? [sent.size] : [sent.size, open.look.size]
   // Recorded images are removed once more, because recovery may have recorded some since the album was walked.
   const listed = isNamed
     ? contents.unrecorded(album, name)
@@ -89,10 +92,11 @@ function candidatesFor(
   const images = named.filter(image =>
     sizes.some(size => canBe(image, { ...features, size }, { names: false })),
   )
-  // A host that alters pictures may list the size of the altered ones, so the size does not count then.
+  // A host that alters pictures may list the size of the altered ones, so the size does not count then; nor of a JPEG that
+  // another library may have made of the same HEIC.
   const isNew = () => used === null && synced.journal.openOnFile(job.file).length === 0
   const isOne = images.length > 0 || named.length === 0
-  const isSized = isOne || !isNew() || deliveryOf(synced, picture.mime) === 'as sent'
+  const isSized = isOne || !isNew() || (deliveryOf(synced, picture.mime) === 'as sent' && !isMadeAnew)
   return { images: isSized ? images : named, isNamed, isSized }
 }
 
@@ -110,8 +114,8 @@ function mayBeOfAnother({ files }: Synced, file: FileRow, { name, size }: Unreco
       other =>
         other.name !== file.name &&
         other.image === null &&
-        (size === undefined || sizeFits(size, other.size)) &&
-        (name === undefined || changesOf(other.name)(name)),
+        (size === undefined || isHeicName(other.name) || sizeFits(size, other.size)) &&
+        (name === undefined || changesOf(imageNameOf(other.name))(name)),
     )
 }
 
@@ -132,7 +136,7 @@ async function choose(
   const unknown: Reason[] = []
   for (const image of images) {
     // After a state loss, comparing would fetch everything. So a picture is linked where its bytes would show nothing more.
-    const isShown = confirmedPattern(synced)?.addressOf(image.id, job.file.name) != null
+    const isShown = confirmedPattern(synced)?.addressOf(image.id, imageNameOf(job.file.name)) != null
     const compared: Comparison =
       isAlone && isNamed && isSized && promisedMs === 0 && !isShown && !isTold(context, parcel)
         ? { verdict: 'unknown', why: because('address_not_known') }
@@ -163,12 +167,13 @@ async function linkOnly(
   const { synced, contents } = context
   const { job, open, sent, picture, album } = parcel
   // Where the host is not known to alter pictures, another size shows that the picture was edited.
-  if (!isSized && !(isAlone && isAltered(synced, picture.mime))) return null
+  const isMadeAnew = isConverted(sent)
+  if (!isSized && !(isAlone && (isAltered(synced, picture.mime) || isMadeAnew))) return null
   // An equal name proves nothing, but sending the picture could make a second image of it.
   const isOnly = isAlone && (isNamed || !mayBeOfAnother(synced, job.file, images[0]!))
   if (isOnly && contents.claim(album, images[0]!)) {
     const { size = '' } = images[0]!
-    const isWhole = sizeFits(size, open.look.size) && !sizeFits(size, sent.size)
+    const isWhole = !isMadeAnew && sizeFits(size, open.look.size) && !sizeFits(size, sent.size)
     const known = { cdn_url: null, proof: 'none', flat: 0 } as const
     await record(context, parcel, images[0]!, known, isWhole ? asItLies(open) : sent)
     return { kind: 'linked' }
@@ -213,7 +218,7 @@ async function compareOrLearn(
     picture: { mime },
     album,
   } = parcel
-  const at = { remote_id: id, name: file.name, listedSize }
+  const at = { remote_id: id, name: imageNameOf(file.name), listedSize }
   const compare = () => compareDelivered(context, at, knownOf(parcel), signal)
   const compared = await compare()
   if (compared.verdict !== 'unknown' || deliveryOf(synced, mime) !== undefined) return compared

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../protocol/clock.ts'
+import { imageNameOf } from '../../protocol/formats.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import { refuted, replaced } from '../../records/images.ts'
 import { type Failed, found, neverArrived, type Stored } from '../../records/pictures.ts'
@@ -152,7 +153,8 @@ async function act(
     case 'exact': {
       const { id, album } = evidence.image
       if (!isThere(intent, evidence.image, looked)) return
-      const cdnUrl = intent.cdn_url ?? confirmedPattern(recovery.synced)?.addressOf(id, intent.name) ?? null
+      const cdnUrl =
+        intent.cdn_url ?? confirmedPattern(recovery.synced)?.addressOf(id, imageNameOf(intent.name)) ?? null
       return record(recovery, intent, { remote_id: id, cdn_url: cdnUrl, album, proof: 'uploaded' })
     }
     case 'alike':
@@ -230,7 +232,7 @@ async function actOnAlike(
   }
   const compared = await compareDelivered(
     recovery,
-    { remote_id: id, name: intent.name, listedSize: size },
+    { remote_id: id, name: imageNameOf(intent.name), listedSize: size },
     sentFor(intent),
     signal,
   )
@@ -270,7 +272,7 @@ export async function foundInItsOwn(
 ): Promise<boolean> {
   const { synced, host } = recovery
   const image = synced.images.byId(synced.files.at(intent)?.image ?? 0)
-  if (!image || image.name !== intent.name || image.album !== intent.album) return false
+  if (!image || image.name !== imageNameOf(intent.name) || image.album !== intent.album) return false
   if (image.hash.equals(intent.hash) || synced.files.onImage(image.id).length > 1 || !isIt(image))
     return false
   const { remote_id, cdn_url, album } = image

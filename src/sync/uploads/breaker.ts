@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../protocol/endpoints.ts'
-import { FORMATS, formatOfName } from '../../protocol/formats.ts'
+import { FORMATS, formatOfName, imageNameOf } from '../../protocol/formats.ts'
 import { refusedByAll, retried } from '../../records/pictures.ts'
 import { waits } from '../../records/waits.ts'
 import { FORMAT_REFUSED, HOST_REFUSES, isClosed, remedyOfCode } from '../../remote/failures.ts'
@@ -147,7 +147,7 @@ export class Breaker {
 
   /** The type of a picture. Its name tells it while nobody has refused the picture. */
   #typeOf(file: FileKey): string | null {
-    const format = formatOfName(file.name)
+    const format = formatOfName(imageNameOf(file.name))
     return this.#refused.get(textOf(file))?.mime ?? (format && FORMATS[format].mime)
   }
 

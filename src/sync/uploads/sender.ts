@@ -1,5 +1,5 @@
 import { isSameLook } from '../../local/look.ts'
-import { exemptFromDimensions } from '../../protocol/formats.ts'
+import { exemptFromDimensions, imageNameOf } from '../../protocol/formats.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { UploadRequest } from '../../protocol/records.ts'
 import { albumUsed } from '../../records/albums.ts'
@@ -154,7 +154,7 @@ async function sendBytes(
     })
   })
   const lent = memory && { ...memory, released: memory.lend() }
-  const body = { fileName: name, mime, size, chunks, ...lent }
+  const body = { fileName: imageNameOf(name), mime, size, chunks, ...lent }
   const answer = await notArrived(
     run,
     await keepingPromise(run, parcel, await host.send(credential, body, signal), credential, signal),
@@ -277,7 +277,7 @@ async function replacesItsOwn(
   if (!known || known.hash.equals(sent.hash)) return false
   const isUsed = known.id === job.file.image
   const isHere = known.album === (album?.id ?? null)
-  if (!isUsed && !(isHere && known.name === job.file.name)) return false
+  if (!isUsed && !(isHere && known.name === imageNameOf(job.file.name))) return false
   if (synced.files.onImage(known.id).length > (isUsed ? 1 : 0)) return false
   const image = { ...known, cdn_url: cdnUrl ?? known.cdn_url }
   const compared = await compareDelivered(run, image, knownOf(parcel), signal)
@@ -305,7 +305,7 @@ const idOfAnother: HostFailure = {
 
 function requestFor({ job, sent, album }: Parcel, declaration: Declaration): UploadRequest {
   return {
-    file_name: job.file.name,
+    file_name: imageNameOf(job.file.name),
     file_size: sent.size,
     ...declaration.fields(),
     ...(album && { album_id: album.remote_id }),

@@ -2,13 +2,17 @@ import { PictureFileError } from '../../local/open-file.ts'
 import { type OpenPicture, whyNoPicture } from '../../local/picture-file.ts'
 import { asItLies, type SentPicture } from '../../local/sent-picture.ts'
 import { HOUR_MS } from '../../protocol/clock.ts'
+import { imageNameOf } from '../../protocol/formats.ts'
 import { described } from '../../records/images.ts'
 import { hashed, unchanged } from '../../records/pictures.ts'
-import { noAlbumInPresign } from '../../remote/failures.ts'
+import { isAtPath } from '../../records/versions.ts'
+import { cancelled, noAlbumInPresign } from '../../remote/failures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
 import { type ImageRow, TO_SEND_ANEW } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { type Album, flatness, isLeaving, recordedAlbums } from '../album.ts'
 import { ALBUM_IN_DOUBT, DefaultAlbum } from '../albums/index.ts'
 import { lossEndsAt, momentOf } from '../clock.ts'
@@ -51,7 +55,8 @@ export class Uploader {
     const { clock, incomplete } = this.#run
     const waits = incomplete.recall(job.file, clock)
     if (waits) return waits
-    const why = this.#run.only ? null : this.#run.breaker.whyUnread(job.file)
+    const { synced, only, breaker } = this.#run
+    const why = namesakeOf(synced, job.file) ?? (only ? null : breaker.whyUnread(job.file))
     if (why) return { kind: 'waits', message: why }
     const { hash, folder } = job.file
     const refused = this.#refusedAlbums.get(folder)
@@ -98,15 +103,32 @@ export class Uploader {
     const isSure = used && !this.#isDoubted(used, job)
     const isAsked = maker !== null && used?.how === TO_SEND_ANEW
     if (isSure && !isAsked && this.#isThere(used, open.hash)) return this.#leave(job, open, whole, used)
-    const made = maker && open.picture ? await maker(open, open.picture) : whole
+    const made = await this.#make(job, open, whole, signal)
     const isMade = typeof made === 'object'
     const sent = isMade ? made : whole
     const mayBeIt = isSure && isMade && (!isAsked || used.hash.equals(sent.hash))
     if (mayBeIt && this.#isThere(used, sent.hash)) return this.#leave(job, open, sent, used)
     if (only === 'compare') return this.#compare(job, open, sent)
+    if (!isMade && signal.aborted) return { kind: 'stop', failure: cancelled('upload', 'nothing') }
     const hindered = this.#whyNotSent(job, open, made)
     if (hindered) return hindered
-    return this.#bringIn({ job, open, sent, picture: open.picture! }, isAsked ? undefined : used, signal)
+    return this.#bringIn(
+      { job, open, sent, picture: (sent.picture ?? open.picture)! },
+      isAsked ? undefined : used,
+      signal,
+    )
+  }
+
+  /** What is sent, or why nothing is. */
+  #make(
+    job: UploadJob,
+    open: OpenPicture,
+    whole: SentPicture,
+    signal: AbortSignal,
+  ): Promise<SentPicture | Reason> | SentPicture {
+    const { maker, converter } = this.#run
+    if (converter && open.foreign === 'HEIC') return converter(open, job, signal)
+    return maker && open.picture ? maker(open, open.picture) : whole
   }
 
   /** Why a picture is not sent now, whatever the host holds. Null: nothing is in the way. */
@@ -119,11 +141,17 @@ export class Uploader {
     if (typeof made === 'object' && inDoubt.some(intent => intent.hash.equals(made.hash)))
       return { kind: 'waits', message: because('version_open') }
     // Bytes of a foreign format are nobody's half picture, so the file does not wait for its end.
-    const waits = foreign === null ? incomplete.judge(this.#run, job, open) : null
+    const isMade = typeof made === 'object'
+    const isTaken = !isMade || (made.picture ?? picture) !== null
+    const waits = foreign === null || isTaken ? incomplete.judge(this.#run, job, open) : null
     if (waits) return waits
     const failed = { kind: 'failed', retryAt: null, hash } as const
-    if (!picture) return { ...failed, code: 'NOT_A_PICTURE', message: whyNoPicture(open) }
-    if (typeof made !== 'object') return { ...failed, code: 'METADATA_STAY', message: made }
+    if (!isTaken) return { ...failed, code: 'NOT_A_PICTURE', message: whyNoPicture(open) }
+    if (!isMade) {
+      const code = codeOf(made) === 'metadata_stay' ? 'METADATA_STAY' : 'NOT_CONVERTED'
+      const retryAt = codeOf(made) === 'not_converted_now' ? this.#run.clock.wall() + HOUR_MS : null
+      return { ...failed, code, message: made, retryAt }
+    }
     const isFlatOnly = uploadForm === 'presign' && job.albumPath.length > 0
     return isFlatOnly ? this.#refused(noAlbumInPresign(), hash, job) : null
   }
@@ -284,6 +312,16 @@ export class Uploader {
   }
 }
 
+/** Whether another file of the folder has the name on the host that this one would get. A host may take two images of one name
+ * for one. The file with an image comes first, and then the one that keeps its own name. */
+function namesakeOf({ files }: Synced, { folder, name, image }: FileRow): Reason | null {
+  const its = imageNameOf(name)
+  const other = its === name ? name.slice(0, -'.jpg'.length) : its
+  const file = image === null && imageNameOf(other) === its ? files.at({ folder, name: other }) : undefined
+  const isFirst = file && isAtPath(file.state) && (file.image !== null || its !== name)
+  return isFirst ? because('name_taken', { name: other }) : null
+}
+
 /** An image of these bytes, name and album that no file uses: it waits for its deletion, or is kept for good. Only what would be
  * sent counts, so that no image from before is used again that has what is taken out now. An image that was only linked does not
  * replace another. A run that does not ask the host takes none that an audit found gone. */
@@ -293,7 +331,7 @@ function unusedImageOf(
 ): ImageRow | undefined {
   return synced.images.byHash(sent.hash).find(image => {
     const isSure = image.proof !== 'none' || file.image === null
-    const isHere = image.album === (album?.id ?? null) && image.name === file.name && isSure
+    const isHere = image.album === (album?.id ?? null) && image.name === imageNameOf(file.name) && isSure
     const isFree = synced.files.onImage(image.id).every(({ state }) => state === 'gone')
     const isGone = only === 'compare' && synced.audit.has('gone', image.remote_id)
     const isDoubted = synced.refuted.has(image.remote_id, image.hash)

@@ -1,4 +1,4 @@
-import type { madeLessThan } from '../../local/sent-picture.ts'
+import { isConverted, type madeLessThan } from '../../local/sent-picture.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import type { Statements } from '../database.ts'
 
@@ -46,6 +46,11 @@ export type Altered = Bytes & Alteration
 /** Bytes that are known to be an image's picture. `how`: null for the original's: those of a file from which the sent ones were
  * made, or else those that the host was sent. */
 export type Given = Bytes & (Alteration | { how: null; turned: 0 })
+
+/** What a picture lacks that was made in this way (`SentPicture.how`). */
+function alterationBy(how: string | null): Alteration['how'] {
+  return isConverted({ how }) ? 'encoded' : 'stripped'
+}
 
 /** In `delivered.how`: these are the bytes of a file from which the image was made. */
 const OF_FILE = 'file'
@@ -145,10 +150,10 @@ export function openImages({ all, column, get, has, insert, isEmpty, run, value 
       /** Whether the image was made from a file with other bytes. */
       isMade: ({ id }: ImageRow) => !isEmpty('delivered') && ofFile(id),
       /** All bytes that are known to be the image's picture. Those that were sent come first. */
-      given({ id, hash, size }: ImageRow): Given[] {
+      given({ id, hash, size, how }: ImageRow): Given[] {
         const others = given(id).filter(bytes => !bytes.hash.equals(hash))
         const isMade = others.some(({ how }) => how === null)
-        return [{ hash, size, how: isMade ? 'stripped' : null, turned: 0 } as Given, ...others]
+        return [{ hash, size, how: isMade ? alterationBy(how) : null, turned: 0 } as Given, ...others]
       },
       /** Images of this type that are proved to have a picture's bytes, but not `besides`. Large ones come first, then the
        * latest. */

@@ -166,6 +166,8 @@ const FACTS = {
   bandwidth: text,
   /** The setting `uploads.strip`. */
   strip: text,
+  /** The setting `uploads.convert`, where it is carried out. */
+  convert: text,
   /** Why this machine does nothing: another machine has its albums. Null: it has them, or did not ask for them. */
   album_taken: text as unknown as Codec<Reason>,
   /** Why deletions wait for the store that the account's machines share (shared/claims.ts). Null: they do not wait. */

@@ -66,7 +66,7 @@ it('a survey counts the pictures that a scan finds: no empty, hidden or ignored 
     writeFileSync(join(root, name), 'x')
   writeFileSync(join(root, 'empty.png'), '')
   symlinkSync('one.png', join(root, 'link.png'))
-  expect(await surveyFolder(root, ['drafts/'], new AbortController().signal)).toEqual({
+  expect(await surveyFolder({ folder: root, ignore: ['drafts/'] }, new AbortController().signal)).toEqual({
     folders: 2,
     pictures: 2,
     unreadable: { folders: 0, pictures: 0, first: null },

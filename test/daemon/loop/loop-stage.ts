@@ -30,7 +30,7 @@ export interface Stage {
   ended: Promise<void>
 }
 
-const UPLOADS = { concurrency: 8, order: 'newest', strip: 'none' } as const
+const UPLOADS = { concurrency: 8, order: 'newest', strip: 'none', convert: [] as 'heic'[] } as const
 
 export const PICTURE = { mirror: '/pictures', path: 'a.png' }
 export const DELETED: SpokenEvent = { event: 'image_deleted', ...PICTURE, reason: 'deleted', moved_to: null }

@@ -173,9 +173,10 @@ it('ls --left-out names what is not mirrored, and why', async () => {
   expect(await whyOf('b/ok.png')).toEqual([])
   const { out } = await stage.here('ls', '--left-out')
   const lines = out.trimEnd().split('\n')
-  expect(lines).toHaveLength(7)
+  expect(lines).toHaveLength(8)
   const heic = `${stage.pictures}/IMG_1.HEIC: HEIC is none of the formats that the host takes`
   expect(lines).toContain(heic)
+  expect(lines.at(-2)).toContain('convert: [heic]')
   expect(lines.at(-1)).toContain('left out: 6 (3 ignored, 1 HEIC, 1 empty, 1 link or special file)')
   // The first pass and the plan count by the same rule.
   const told =
