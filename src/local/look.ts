@@ -163,7 +163,6 @@ function enter(
   rules: CompiledRules,
   converts = false,
 ): boolean {
-  const mayBeRecorded = validUtf8 && (kind === 'folder' || isPictureName(name))
   if (name.startsWith('.')) {
     if (name !== IGNORE_FILE) look.leftOut.hidden++
   } else if (kind === 'link' || kind === 'special') {
@@ -171,19 +170,23 @@ function enter(
     if (validUtf8) look.aside.push(name)
   } else if (rules.hides(prefix + name, kind)) {
     look.leftOut.ignored++
-    if (mayBeRecorded) {
+    if (validUtf8 && mayBeRecorded(name, kind)) {
       look.aside.push(name)
       look.ignored.push(name)
     }
   } else if (kind === 'file' && !isPictureName(name, converts)) {
     look.leftOut.format++
     // The image of a HEIC stays that was sent when such were.
-    if (mayBeRecorded) look.aside.push(name)
+    if (validUtf8 && mayBeRecorded(name, kind)) look.aside.push(name)
   } else if (!validUtf8)
     look.problems.push({ name, code: 'NAME_NOT_UTF8', message: because('name_not_utf8') })
   else if (kind === 'folder') look.folders.push(name)
   else return enterPicture(look, disk, path, name)
   return true
+}
+
+function mayBeRecorded(name: string, kind: DiskEntry['kind']): boolean {
+  return kind === 'folder' || isPictureName(name)
 }
 
 function enterPicture(look: FolderLook, disk: Disk, path: string, name: string): boolean {

@@ -60,19 +60,22 @@ export class HeicConverter {
     this.#worker = new WorkerProcess(CHILD, { memory: MEMORY, ...options })
   }
 
-  /** `keep`: what of its metadata is taken out. */
-  convert(file: HeicFile, keep: Strip): Promise<Converted> {
-    return this.#turns.take(() => this.#convert(file, keep))
+  /** `keep`: what of its metadata is taken out. `cut`: ends it. */
+  convert(file: HeicFile, keep: Strip, cut?: AbortSignal): Promise<Converted> {
+    return this.#turns.take(() => this.#convert(file, keep, cut))
   }
 
   stop(): void {
     this.#worker.stop()
   }
 
-  async #convert({ mirror, path, hash }: HeicFile, keep: Strip): Promise<Converted> {
+  async #convert({ mirror, path, hash }: HeicFile, keep: Strip, cut?: AbortSignal): Promise<Converted> {
+    if (cut?.aborted) return { kind: 'impossible', code: 'ended', detail: 'interrupted' }
     const library = this.#find()
     if (library === null) return { kind: 'impossible', code: 'no_library', detail: 'libheif-js' }
     const into = this.#into
+    const stop = () => this.stop()
+    cut?.addEventListener('abort', stop)
     try {
       const answer = await this.#worker.ask({ library, mirror, path, hash, keep, into })
       if (answer.kind === 'impossible') return answer
@@ -81,6 +84,7 @@ export class HeicConverter {
       if (!(error instanceof WorkerFailure)) throw error
       return { kind: 'impossible', code: error.code, detail: error.message }
     } finally {
+      cut?.removeEventListener('abort', stop)
       rmSync(into, { force: true })
     }
   }

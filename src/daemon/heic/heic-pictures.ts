@@ -17,11 +17,7 @@ export function sendingHeics(
 ): Converter {
   const keep = strip === 'all' ? 'all' : 'location'
   return async (open, { root, path }, signal) => {
-    const stop = () => converter.stop()
-    signal.addEventListener('abort', stop)
-    const made = await converter
-      .convert({ mirror: root, path, hash: open.hash }, keep)
-      .finally(() => signal.removeEventListener('abort', stop))
+    const made = await converter.convert({ mirror: root, path, hash: open.hash }, keep, signal)
     if (made.kind === 'impossible') {
       const why = because(`heic_${made.code}`, { detail: made.detail })
       return because(HEIC_PROBLEMS[made.code].again ? 'not_converted_now' : 'not_converted', { why })

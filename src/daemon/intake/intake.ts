@@ -6,8 +6,9 @@ import { realPathOf, unreadable } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { makeFolder } from '../../local/make-folder.ts'
+import type { ByteSource } from '../../protocol/byte-reader.ts'
 import { isPictureName } from '../../protocol/formats.ts'
-import { readPicture } from '../../protocol/picture/picture.ts'
+import { inspectPicture } from '../../protocol/picture/picture.ts'
 import { lookAt, type MirrorLocation } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -85,7 +86,7 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
           sum.update(chunk)
           begun.write(chunk)
         }
-        await refuseNoPicture(begun)
+        await refuseNoPicture(begun, mirror.converts)
         const wanted = { known: { size: begun.size, sha256: sum.digest() }, mtime: null }
         // Sizes come first, because a folder may hold many pictures.
         const isAlike = async (to: string) =>
@@ -122,9 +123,10 @@ export function openIntake(config: Config, synced: Synced, folder: string) {
   }
 }
 
-async function refuseNoPicture(bytes: Parameters<typeof readPicture>[0]): Promise<void> {
+async function refuseNoPicture(bytes: ByteSource, converts = false): Promise<void> {
   if (bytes.size === 0) throw new NotPossible(inWords(because('empty_yet')), 'NOT_READY')
-  if ((await readPicture(bytes)) === null)
+  const { picture, foreign } = await inspectPicture(bytes, 'size')
+  if (picture === null && !(converts && foreign === 'HEIC'))
     throw new NotPossible(`${factOf(because('not_a_picture'))}. Replace it`)
 }
 

@@ -2,6 +2,7 @@ import { hash as hashOf } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import sharp from 'sharp'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { HeicConverter } from '../../../src/daemon/heic/converter.ts'
@@ -235,6 +236,21 @@ it('ends a process that takes too long or too much memory, and starts another', 
   expect(await convert(heic([coded(RED)]))).toMatchObject({ code: 'ended', detail: 'SIGSEGV' })
   library = findLibHeif()
   expect(await why(heic([coded(RED)]))).toBe('made')
+})
+
+it('ends what is under way, and what waits, when nobody wants it any more', async () => {
+  const { mirror, converter } = setConverter({})
+  const file = heic([coded(RED)])
+  writeFileSync(join(mirror, 'a.heic'), file)
+  const asked = { mirror, path: 'a.heic', hash: hashOf('sha256', file, 'buffer') }
+  const cut = new AbortController()
+  const both = [1, 2].map(() => converter.convert(asked, 'all', cut.signal))
+  await setImmediate()
+  cut.abort()
+  for (const found of await Promise.all(both)) expect(found).toMatchObject({ code: 'ended' })
+  const later = await converter.convert(asked, 'all')
+  expect(later).toMatchObject({ kind: 'made' })
+  if (later.kind === 'made') later.file.close()
 })
 
 it('says that there is no room', async () => {
