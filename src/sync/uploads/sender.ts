@@ -158,8 +158,8 @@ async function sendBytes(
   const answer = await notArrived(
     run,
     await keepingPromise(run, parcel, await host.send(credential, body, signal), credential, signal),
+    parcel,
     credential.cdnUrl,
-    knownOf(parcel),
     signal,
   )
   const isReplaced = answer.ok && (await replacesItsOwn(run, parcel, answer.value, signal))
@@ -200,12 +200,12 @@ async function sendBytes(
 async function notArrived(
   run: UploadRun,
   answer: Outcome<Stored>,
+  parcel: Parcel,
   cdnUrl: string | null,
-  sent: ReturnType<typeof knownOf>,
   signal: AbortSignal,
 ): Promise<Outcome<Stored>> {
   if (answer.ok || !answer.failure.aged || cdnUrl === null) return answer
-  const hasArrived = await delivers(run, cdnUrl, sent, signal)
+  const hasArrived = await isDelivered(run, parcel, cdnUrl, signal)
   return hasArrived ? { ok: false, failure: { ...answer.failure, remedy: 'find_out' } } : answer
 }
 
@@ -223,7 +223,7 @@ async function keepingPromise(
   const cdnUrl = sent.value.cdnUrl ?? promised.cdnUrl
   const imageId = sent.value.imageId ?? (cdnUrl === null ? null : idIn(run.synced, cdnUrl))
   const isTold = sent.value.imageId !== null || sent.value.cdnUrl !== null
-  return imageId !== null && (isTold || (await isDelivered(run, parcel, { imageId, cdnUrl }, signal)))
+  return imageId !== null && (isTold || (cdnUrl && (await isDelivered(run, parcel, cdnUrl, signal))))
     ? { ok: true, value: { imageId, cdnUrl } }
     : { ok: false, failure: withoutId }
 }
@@ -232,12 +232,13 @@ async function keepingPromise(
 async function isDelivered(
   run: UploadRun,
   parcel: Parcel,
-  { imageId, cdnUrl }: Stored,
+  cdnUrl: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (cdnUrl === null) return false
+  const { synced } = run
   const known = knownOf(parcel)
-  if (run.synced.images.byRemoteId(imageId)) return delivers(run, cdnUrl, known, signal)
+  const id = idIn(synced, cdnUrl)
+  if (id === null || synced.images.byRemoteId(id)) return delivers(run, cdnUrl, known, signal)
   return (await learnFrom(run, known, cdnUrl, signal)).kind !== 'unknown'
 }
 

@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto'
 import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { HOUR_MS, systemClock } from '../../../src/protocol/clock.ts'
 import type { RemoteOptions } from '../../../src/remote/client.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png, svg } from '../../pictures.ts'
 import { clientOf } from '../../remote/client-of.ts'
-import { failure, imagesOn, many, openWith, openWorkshop, red, summary } from '../workshop.ts'
+import { listingWith } from '../album-stage.ts'
+import { failure, green, imagesOn, many, openWith, openWorkshop, red, summary } from '../workshop.ts'
+
+const blue = png(3, 2, 30).bytes
 
 /** So many different pictures of 14 KB. */
 const pictures = (many: number) =>
@@ -80,6 +85,40 @@ it('a late picture that a proxy sends twice is not sent again, though its second
   expect(sent()).toBe(1)
   expect(await imagesOn(workshop)).toEqual(['red.png'])
   expect(summary(workshop)).toMatchObject({ synced: 1 })
+})
+
+it('the same where the host encodes pictures anew and lists them late', async () => {
+  const { workshop, host, pass, sent } = await openPromising(0, 3000)
+  workshop.write('green.png', green)
+  await pass()
+  workshop.write('red.png', red)
+  const changed: ImageHost['fetchDelivered'] = async (cdnUrl, most, signal, take) => {
+    const given = await host.fetchDelivered(cdnUrl, most, signal)
+    if (!given.ok || given.status !== 200) return given
+    take?.(blue)
+    return { ...given, size: blue.length, sha256: createHash('sha256').update(blue).digest() }
+  }
+  const late = listingWith(host, ({ images, pagination, ...page }) => {
+    const listed = images.filter(({ name }) => name !== 'red.png')
+    return { ...page, images: listed, pagination: { ...pagination, total_images: listed.length } }
+  })
+  await pass({
+    fetchDelivered: changed,
+    list: late,
+    async send(...args) {
+      await setTimeout(300)
+      await workshop.host.send(...args)
+      return host.send(...args)
+    },
+  })
+  const monotonic = () => systemClock.monotonic() + HOUR_MS
+  await workshop.pass({
+    host: hostWith(host, { fetchDelivered: changed }),
+    clock: { ...systemClock, monotonic },
+  })
+  expect(sent()).toBe(2)
+  expect((await imagesOn(workshop)).sort()).toEqual(['green.png', 'red.png'])
+  expect(summary(workshop)).toMatchObject({ synced: 2 })
 })
 
 const tooOld = () => failure('refused_by_node', 'NOT_FOUND', 'send', { status: 404, aged: true })
