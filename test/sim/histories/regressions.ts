@@ -144,4 +144,7 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   2007004014: 'a repair sent again what a host that lists late had just taken, and delivered encoded anew',
   5000000036:
     'the judge wanted an older copy to be in doubt for an upload that had turned out never to have arrived',
+  2012000702: 'the judge counted a picture of a refused format as asked about whose refusal nobody had heard',
+  2030200957: 'the judge wanted what a rule hides pruned, of which there was no record but of its image',
+  2030012041: 'the same as in 2001301715, where the image of one is deleted',
 }

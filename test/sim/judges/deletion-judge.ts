@@ -3,6 +3,7 @@ import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { isIgnored, livePictures } from '../disk/live-pictures.ts'
 import { type FileNode, split, upwards } from '../disk/tree.ts'
 import { isBelievedThere, pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
+import { listedName } from '../host/listing-view.ts'
 import { doubtAbout, doubtAboutRoot } from './doubts.ts'
 import { isKnown, mirrorOf, nameOf } from './facts.ts'
 import { ImageJudge } from './judge.ts'
@@ -144,6 +145,13 @@ export class DeletionJudge extends ImageJudge {
     return hash === image.hash && isKnown(this.facts, path) && stripping.mayKnow(image, path, bytes)
   }
 
+  #areListedAlike(one: TrueImage, other: TrueImage): boolean {
+    const { variations } = this.facts
+    return (
+      one.album === other.album && listedName(one.name, variations) === listedName(other.name, variations)
+    )
+  }
+
   #nothingNeededDeleted(image: TrueImage): void {
     const { disk, mirrors, recordOf } = this.facts
     const left = this.truth
@@ -158,10 +166,11 @@ export class DeletionJudge extends ImageJudge {
       const pruned = this.facts.pruning.askedAt(path) !== undefined
       if (left.length === 0 && !pruned && !isIgnored(disk, mirrors, path))
         this.report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
-      // A plan that has grown may give it another place.
+      // A plan that has grown may give it another place, and of two images that are listed under one name it may use either.
       const same = left.some(
         other =>
           other.source === path ||
+          (this.#areListedAlike(image, other) && recordOf(path)?.image === other.id) ||
           (other.name === image.name && pathOfAlbum(other.album) === pathOfAlbum(image.album)),
       )
       if (image.source === path && !same && !pruned && !this.#isHiddenOver(image))
