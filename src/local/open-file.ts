@@ -42,6 +42,8 @@ export class OpenFile {
         done += bytesRead
       }
       return done
+    } catch (error) {
+      throw asPictureError(error)
     } finally {
       this.#reads--
       if (this.#isClosed) this.#end()

@@ -69,10 +69,11 @@ export class Uploader {
     signal: AbortSignal,
     work: (open: OpenPicture) => Promise<UploadResult>,
   ): Promise<UploadResult> {
-    let open: OpenPicture | Waits
+    let open: OpenPicture | Waits | null = null
     try {
       const used = this.#imageOf(job)
       open = await openSettled(this.#run, job, used ? hash => this.#isThere(used, hash) : null, signal)
+      return 'kind' in open ? open : await work(open)
     } catch (error) {
       if (!(error instanceof PictureFileError)) throw error
       if (error.code !== 'UNREADABLE') return { kind: 'waits', message: error.why }
@@ -81,12 +82,8 @@ export class Uploader {
       const retryAt = clock.wall() + UNREADABLE_PASS_MS * 2 ** Math.min(attempts, DOUBLINGS)
       const message = this.#imageOf(job) ? because('unread_image_stays', { why: error.why }) : error.why
       return { kind: 'failed', code: error.code, message, retryAt, hash: null }
-    }
-    if ('kind' in open) return open
-    try {
-      return await work(open)
     } finally {
-      open.close()
+      if (open && 'close' in open) open.close()
     }
   }
 

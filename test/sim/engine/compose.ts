@@ -18,6 +18,8 @@ import { HostPort } from '../host/host-port.ts'
 import type { Life } from './virtual-clock.ts'
 import type { World } from './world.ts'
 
+const NEVER = new AbortController().signal
+
 export const SETTLE_MS = 1000
 export const INCOMPLETE = { afterMs: 600_000, action: 'leave' } as const
 
@@ -58,7 +60,10 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       return batch.map(folder => lookAtFolder(view, root, folder))
     },
     pictures: tinyReader,
-    maker: world.stripping.maker(() => life.pause('making')),
+    maker: world.stripping.maker(async ms => {
+      await life.pause('making')
+      if (ms > 0) await life.clock.sleep(ms, NEVER)
+    }),
     openPicture: openerFor(
       disk,
       machine.wall,

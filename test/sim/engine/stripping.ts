@@ -1,9 +1,12 @@
+import { PictureFileError } from '../../../src/local/open-file.ts'
 import { asItLies, type Maker, madeLessThan } from '../../../src/local/sent-picture.ts'
 import { sourceOfBytes } from '../../../src/protocol/byte-reader.ts'
 import { askedAnew } from '../../../src/records/pictures.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { hasNote, withoutNote } from '../disk/tiny-picture.ts'
 import { hashOf } from '../disk/tree.ts'
+import { Random } from '../histories/random.ts'
+import { isMaking } from '../histories/seeds.ts'
 import { altered } from '../host/alterations.ts'
 import type { TrueImage } from '../host/host-truth.ts'
 import { pathOfRow } from './state-kit.ts'
@@ -19,6 +22,8 @@ export class Stripping {
   #since: number | null = null
   #processes = 0
   #isWanted = false
+  /** How making goes. Null: it is quick and sure, as at the end of a history. */
+  #mood: Random | null = null
   /** The paths whose images a person wants to be sent anew. */
   readonly #asked = new Set<string>()
   /** By path and version, the bytes of the files of which something was made there, as SHA-256 in hex. */
@@ -30,20 +35,36 @@ export class Stripping {
 
   /** The config is read again before each pass, and a change ends the process. */
   passBegins(number: number): void {
-    const { strips } = this.#world.history.setting
+    const { pauses, seed, setting } = this.#world.history
+    const { strips } = setting
     if (!strips) return
+    const isOver = number >= pauses.length
+    this.#mood = isMaking(seed) && !isOver ? (this.#mood ?? new Random(seed, 21)) : null
     const isDone = number >= strips.from && number < strips.to
     if (isDone === (this.#since !== null)) return
     this.#world.endProcess()
     this.#since = isDone ? this.#world.time.now : null
   }
 
-  /** For a process that begins. `pause`: making takes its time, in which a process may end. */
-  maker(pause: () => Promise<void>): Maker | null {
+  /** Making takes its time, in which a process may end; the file may be another one by then. */
+  async #take(pause: (ms: number) => Promise<void>): Promise<void> {
+    await pause(0)
+    const mood = this.#mood
+    if (!mood?.chance(0.4)) return
+    for (let steps = 1 + mood.below(6); steps > 0; steps--) await pause(mood.below(30_000))
+    if (mood.chance(0.2)) throw new PictureFileError('CHANGING', because('file_shorter'))
+    if (mood.chance(0.1)) {
+      this.#world.kill(mood.below(3000))
+      await pause(0)
+    }
+  }
+
+  /** For a process that begins. `pause`: lets the world go on, for so many milliseconds. */
+  maker(pause: (ms: number) => Promise<void>): Maker | null {
     if (this.#since === null) return null
     const how = `strip.all.${this.#processes++ % 3}`
     return async (open, { format }) => {
-      await pause()
+      await this.#take(pause)
       const bytes = Buffer.from(await open.source.read(0, open.source.size))
       if (IMPOSSIBLE(bytes.readUInt32LE(8))) return because('strip_too_many')
       if (format === 'svg') return asItLies(open)

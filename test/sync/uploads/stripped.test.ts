@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { IN_MEMORY } from '../../../src/local/picture-buffers.ts'
 import { madeLessThan, stripping } from '../../../src/local/sent-picture.ts'
 import type { Strip } from '../../../src/protocol/picture/stripped/rules.ts'
 import { given, lost } from '../../../src/records/images.ts'
@@ -224,6 +226,23 @@ it('what can not be stripped for sure is not sent, until it changes', async () =
   workshop.write('a.jpg', strange)
   await workshop.pass(WITHOUT)
   expect(await imagesOn(workshop)).toEqual(['a.jpg'])
+})
+
+it('what is cut short while it is stripped waits, and nothing ends', async () => {
+  const workshop = await openWorkshop()
+  const comment = segment(0xfe, 'x'.repeat(65_000))
+  const large = drawn({ seed: 1, before: bytes(...Array(Math.ceil(IN_MEMORY / 65_000)).fill(comment)) })
+  workshop.write('a.jpg', large)
+  workshop.write('b.jpg', photo(2))
+  const maker: EngineContext['maker'] = (open, picture) => {
+    if (open.look.size === large.length) truncateSync(join(workshop.pictures, 'a.jpg'), 1000)
+    return WITHOUT.maker!(open, picture)
+  }
+  await workshop.pass({ maker })
+  expect(await imagesOn(workshop)).toEqual(['b.jpg'])
+  workshop.write('a.jpg', large)
+  await workshop.pass(WITHOUT)
+  expect(await imagesOn(workshop)).toEqual(['a.jpg', 'b.jpg'])
 })
 
 describe('another setting', () => {
