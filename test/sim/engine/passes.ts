@@ -112,6 +112,7 @@ export class Passes {
     const report = await drive(work, life, world.time, world.oracle)
     refusals.judge()
     if (report) world.closing.passEnds(report)
+    world.stripping.passEnds()
     ended.abort(ENDED)
     world.oracle.secrecy.failures(report?.stopped ?? [])
     if (report?.stopped.some(({ code }) => code === 'DAILY_LIMIT_REACHED')) world.oracle.quota.stopped(due)

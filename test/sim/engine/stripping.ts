@@ -22,6 +22,8 @@ export class Stripping {
   #since: number | null = null
   #processes = 0
   #isWanted = false
+  /** While it is done, which recorded image each picture used as the pass began, by ids; and all that were recorded. */
+  #before: { used: ReadonlyMap<string, string>; recorded: ReadonlySet<string> } | null = null
   /** How making goes. Null: it is quick and sure, as at the end of a history. */
   #mood: Random | null = null
   /** The paths whose images a person wants to be sent anew. */
@@ -41,9 +43,39 @@ export class Stripping {
     const isOver = number >= pauses.length
     this.#mood = isMaking(seed) && !isOver ? (this.#mood ?? new Random(seed, 21)) : null
     const isDone = number >= strips.from && number < strips.to
-    if (isDone === (this.#since !== null)) return
-    this.#world.endProcess()
-    this.#since = isDone ? this.#world.time.now : null
+    if (isDone !== (this.#since !== null)) {
+      this.#world.endProcess()
+      this.#since = isDone ? this.#world.time.now : null
+    }
+    const { truth, state } = this.#world
+    const recorded = [...truth.images.values()].flatMap(({ id }) =>
+      state.synced.images.byRemoteId(id) ? [id] : [],
+    )
+    this.#before = isDone ? { used: new Map(this.#used()), recorded: new Set(recorded) } : null
+  }
+
+  /** No picture has begun to use a recorded image that is delivered with metadata. */
+  passEnds(): void {
+    const { life, oracle } = this.#world
+    if (!this.#before || !life || life.dead) return
+    const { used, recorded } = this.#before
+    for (const [path, id] of this.#used())
+      if (used.get(path) !== id && recorded.has(id) && this.#hasMetadata(id))
+        oracle.report('no-metadata-leave', `${path} uses an image with metadata again`)
+  }
+
+  *#used(): Generator<[path: string, id: string]> {
+    const { mirrors, files, images } = this.#world.state.synced
+    for (const { id, folder } of mirrors.all())
+      for (const { path, image } of files.below(id, ''))
+        if (image !== null) yield [`${folder}/${path}`, images.byId(image)!.remote_id]
+  }
+
+  /** Whether an image is delivered with metadata. Of what a host takes out itself nobody can know whether it was sent. */
+  #hasMetadata(id: string): boolean {
+    const { truth, host } = this.#world
+    const image = truth.images.get(id)
+    return image?.gone === null && hasNote(altered(image.bytes, host.variations.alters))
   }
 
   /** Making takes its time, in which a process may end; the file may be another one by then. */
@@ -120,17 +152,14 @@ export class Stripping {
     return source === path || file.equals(bytes) || madeOf?.has(hashOf(file)) === true
   }
 
-  /** No image that is delivered with metadata counts as one without, once its bytes are proved. Of what a host takes out itself
-   * nobody can know whether it was sent. */
+  /** No image that is delivered with metadata counts as one without, once its bytes are proved. */
   mustKnow(): void {
-    const { oracle, state, truth, history, host } = this.#world
+    const { oracle, state, history } = this.#world
     if (oracle.violation || !history.setting.strips) return
     for (const { id } of state.synced.mirrors.all())
       for (const { path, image, state: of } of state.synced.files.below(id, '')) {
         const row = of === 'synced' && image !== null ? state.synced.images.byId(image) : undefined
-        const remote = row && truth.images.get(row.remote_id)
-        const isTold = remote?.gone === null && hasNote(altered(remote.bytes, host.variations.alters))
-        if (isTold && row!.how?.startsWith('strip'))
+        if (row?.how?.startsWith('strip') && this.#hasMetadata(row.remote_id))
           oracle.report(
             'metadata-are-told',
             `${path} counts as sent without metadata, and is delivered with them`,

@@ -106,11 +106,11 @@ export class DeletionJudge extends ImageJudge {
     return met === undefined || isExcused ? Number.POSITIVE_INFINITY : Math.max(0, this.facts.waited() - met)
   }
 
-  /** Its picture came back to another album, or after its deletion had begun, and has an image of its own. */
+  /** Its picture came back to another album, after its deletion had begun or with other metadata, and has an image of its own. */
   #isReplaced(image: TrueImage): boolean {
     return this.#others(image).some(
       other =>
-        (other.album !== image.album || image.deletionAsked) &&
+        (other.album !== image.album || image.deletionAsked || !other.bytes.equals(image.bytes)) &&
         other.source === image.source &&
         other.hash === image.hash,
     )

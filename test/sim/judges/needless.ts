@@ -48,7 +48,7 @@ export function needless(
   if (pictures.some(({ path, node }) => path === source && isUnread(node))) return null
   const waits = pictures.some(
     ({ path, node }) =>
-      node.bytes.length === image.bytes.length &&
+      (node.bytes.length === image.bytes.length || node.hash === image.hash) &&
       (isUnread(node) || OPEN.has(rowOf(world, path)?.state ?? '')),
   )
   if (waits) return null
