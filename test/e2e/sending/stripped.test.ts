@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { because, inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { drawn, segment } from '../../protocol/jpeg/jpegs.ts'
 import { cameraTags, LITTLE, PLACES, tiffOf } from '../../protocol/stripped/samples.ts'
@@ -85,6 +86,25 @@ it('older images are counted, and sent anew when a person asks; their old images
   expect(await stage.asked('retry', { strip: true })).toMatchObject({ stopped: [] })
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await doctor()).toMatchObject([{ status: 'pass' }])
+  expect(await stage.paths()).toEqual(['Photos/a.jpg', 'Photos/b.png'])
+  expect(hasPlace(bytesOnHost(stage))).toBe(false)
+})
+
+it('an adopted image that has metadata is told and counted, and sent anew when a person asks', async () => {
+  const stage = await setStage({ pictures: { 'a.jpg': photo(1) } })
+  rmSync(join(stage.home, 'state'), { recursive: true })
+  stage.configure(LOCATION)
+  // A new picture shows how addresses look, so that the old image is compared.
+  stage.write('b.png', png(3, 2).bytes)
+  await stage.pass()
+  await stage.pass()
+  const words = inWords(because('had_metadata'))
+  expect(JSON.stringify(await stage.json('why', join(stage.pictures, 'a.jpg')))).toContain(words)
+  expect(await metadataIn(stage)).toMatchObject([{ message: expect.stringContaining('1 image') }])
+  expect(hasPlace(bytesOnHost(stage))).toBe(true)
+  expect(await stage.asked('retry', { strip: true })).toMatchObject({ stopped: [] })
+  await stage.pass()
+  expect(await metadataIn(stage)).toMatchObject([{ status: 'pass' }])
   expect(await stage.paths()).toEqual(['Photos/a.jpg', 'Photos/b.png'])
   expect(hasPlace(bytesOnHost(stage))).toBe(false)
 })
