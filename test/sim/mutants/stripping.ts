@@ -12,7 +12,7 @@ export const STRIPPING: readonly Row[] = [
   [3_000_000_016, 'only the size of what would be sent counts', 'after a lost state all is sent anew that was sent with metadata',
     { 'sync/uploads/adoption.ts': { candidatesFor: original => (context, parcel, ...rest) =>
       original(context, { ...parcel, open: { ...parcel.open, look: { ...parcel.open.look, size: parcel.sent.size } } }, ...rest) } }],
-  [3_000_000_000, 'what is adopted is what would be sent', 'an image with metadata counts as one without',
+  [3_000_000_022, 'what is adopted is what would be sent', 'an image with metadata counts as one without',
     { 'sync/uploads/adoption.ts': { record: original => (context, parcel, listed, known) =>
       original(context, parcel, listed, known, parcel.sent) } }],
   [3_000_000_000, 'any image of the file is used again', 'metadata that are taken out now are public again',

@@ -19,11 +19,6 @@ export class PiecedSource implements ByteSource {
     this.size = size
   }
 
-  /** Whether these are all bytes of the source, and no others. */
-  get isAll(): boolean {
-    return this.#pieces.length === 1 && !Buffer.isBuffer(this.#pieces[0]) && this.size === this.#source.size
-  }
-
   async read(offset: number, length: number): Promise<Uint8Array> {
     const end = Math.min(offset + length, this.size)
     const found: Uint8Array[] = []
@@ -42,27 +37,14 @@ export class PiecedSource implements ByteSource {
   }
 }
 
-/** The same bytes in fewer pieces. New bytes that stand in the source at their place are taken from there. */
-export async function joined(source: ByteSource, pieces: Iterable<Piece>): Promise<Piece[]> {
+/** The same bytes in fewer pieces. */
+export function joined(pieces: Iterable<Piece>): Piece[] {
   const found: Piece[] = []
-  /** The last piece, when it is of the source. */
-  let last: { from: number; to: number } | null = { from: 0, to: 0 }
   for (const piece of pieces) {
-    if (lengthOf(piece) === 0) continue
-    const isNew = Buffer.isBuffer(piece)
-    const follows: boolean =
-      last !== null && (isNew ? await stands(source, last.to, piece) : piece.from === last.to)
-    if (last && follows) {
-      if (last.to === 0) found.push(last)
-      last.to += lengthOf(piece)
-    } else {
-      last = isNew ? null : { ...piece }
-      found.push(last ?? piece)
-    }
+    const last = found.at(-1)
+    const follows = last && !Buffer.isBuffer(last) && !Buffer.isBuffer(piece) && piece.from === last.to
+    if (follows) found[found.length - 1] = { from: last.from, to: piece.to }
+    else if (lengthOf(piece) > 0) found.push(piece)
   }
   return found
-}
-
-async function stands(source: ByteSource, at: number, bytes: Buffer): Promise<boolean> {
-  return at + bytes.byteLength <= source.size && bytes.equals(await source.read(at, bytes.byteLength))
 }

@@ -13,9 +13,9 @@ import { strippedTiff } from './tiff.ts'
 import { webpRules } from './webp.ts'
 
 /** What is sent of a picture without its metadata.
- * same: all its bytes. made: others, for as long as the picture's own source can be read; `hash` is their SHA-256. */
+ * whole: its format stays as it is. made: bytes for as long as the picture's own source can be read; `hash` is their SHA-256. */
 export type Stripped =
-  | { kind: 'same' }
+  | { kind: 'whole' }
   | { kind: 'made'; source: ByteSource; hash: Buffer }
   | { kind: 'impossible'; why: Obstacle }
 
@@ -42,10 +42,9 @@ export function isStripped(format: Format): boolean {
  * `source.read` does; memory is bounded. */
 export async function stripped(format: Format, source: ByteSource, how: Strip): Promise<Stripped> {
   const pieces = await MAKERS[format]?.(source, how)
-  if (!pieces) return { kind: 'same' }
+  if (!pieces) return { kind: 'whole' }
   if (!Array.isArray(pieces)) return { kind: 'impossible', why: pieces }
-  const made = new PiecedSource(source, await joined(source, pieces))
-  if (made.isAll) return { kind: 'same' }
+  const made = new PiecedSource(source, joined(pieces))
   const sum = createHash('sha256')
   for await (const piece of new ByteReader(made).pieces(0, made.size)) sum.update(piece)
   return { kind: 'made', source: made, hash: sum.digest() }
