@@ -15,9 +15,4 @@ export const STRIPPING: readonly Row[] = [
   [3_000_000_022, 'what is adopted is what would be sent', 'an image with metadata counts as one without',
     { 'sync/uploads/adoption.ts': { record: original => (context, parcel, listed, known) =>
       original(context, parcel, listed, known, parcel.sent) } }],
-  [3_000_000_000, 'any image of the file is used again', 'metadata that are taken out now are public again',
-    { 'sync/uploads/upload.ts': { unusedImageOf: original => (run, parcel) =>
-      original(run, parcel) ?? original(run, { ...parcel, sent: asItLies(parcel.open) }) } }],
-  [3_000_000_000, 'pictures that make the same image are the same', 'the bytes of one are lost, and its image goes as one of a move',
-    { 'synced/tables/files.ts': { withBytes: original => hash => original(hash).replace(`files.hash = ${hash}`, 'true') } }],
 ]
