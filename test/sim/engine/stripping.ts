@@ -177,7 +177,9 @@ export class Stripping {
     const isAsSent = there?.kind === 'file' && there.bytes.equals(before.bytes)
     const { images, files } = this.#world.state.synced
     const row = images.byRemoteId(before.id)
+    // Where a lost state was made up for by image data alone, the image is recorded with other metadata than it has.
+    const isMistaken = row !== undefined && row.hash.toString('hex') !== hashOf(before.bytes)
     const isLeft = row !== undefined && files.onImage(row.id).length === 0
-    return !isAsSent || isLeft || this.#asked.has(image.source!)
+    return !isAsSent || isLeft || isMistaken || this.#asked.has(image.source!)
   }
 }
