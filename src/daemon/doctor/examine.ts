@@ -137,7 +137,13 @@ function* checkMetadata(config: Config): Generator<Finding> {
 }
 
 /** Whether HEICs are sent as the config says. */
-function* checkHeic({ uploads, mirrors }: Config): Generator<Finding> {
+export function* checkHeic({
+  uploads,
+  mirrors,
+}: {
+  uploads: Pick<Config['uploads'], 'convert'>
+  mirrors: readonly Pick<Config['mirrors'][number], 'converts'>[]
+}): Generator<Finding> {
   if (uploads.convert.length === 0) return
   if (mirrors.some(({ converts }) => converts)) yield pass('heic', 'HEICs are sent as JPEG')
   else

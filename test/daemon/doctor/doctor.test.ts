@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load-config.ts'
 import { judgeDaemon } from '../../../src/daemon/doctor/endpoints.ts'
-import { findKey } from '../../../src/daemon/doctor/examine.ts'
+import { checkHeic, findKey } from '../../../src/daemon/doctor/examine.ts'
 import { checkMounts, checkTrees, checkWatches, surveyFolder } from '../../../src/daemon/doctor/folders.ts'
 import { checkClock } from '../../../src/daemon/doctor/host.ts'
 import { needsPerson } from '../../../src/remote/failures.ts'
@@ -48,6 +48,17 @@ it('a mount that may change without an event is a warning, and a state on a netw
   expect(found('/srv', 'fuse.mergerfs')).toMatchObject([{ check: 'mounts', status: 'warn' }])
   expect(found('/var/lib', 'fuse.mergerfs')).toEqual([])
   expect(found('/var', 'nfs4')).toMatchObject([{ check: 'mounts', status: 'fail' }])
+})
+
+it('what converts HEICs is a warning only where it is wanted and missing', () => {
+  const found = (convert: 'heic'[], converts: boolean) => [
+    ...checkHeic({ uploads: { convert }, mirrors: [{ converts }] }),
+  ]
+  expect(found([], false)).toEqual([])
+  expect(found(['heic'], true)).toMatchObject([{ check: 'heic', status: 'pass' }])
+  expect(found(['heic'], false)).toMatchObject([
+    { status: 'warn', remedy: expect.stringContaining('npm install --global libheif-js') },
+  ])
 })
 
 it('a survey counts the pictures that a scan finds: no empty, hidden or ignored files, no links, no other formats', async () => {
