@@ -86,7 +86,9 @@ export class Moments {
     const pictures: Record<string, string> = {}
     for (const { path, node } of livePictures(disk, mirrors)) {
       const row = rowAt(state.synced, mirrors, path)
-      if (row?.state !== 'synced' || !row.hash || versionOfHash(row.hash) !== node.hash) return
+      const image = row?.state === 'synced' && row.image !== null && state.synced.images.byId(row.image)
+      // A file that is not what was sent, such as a stripped one, comes back as that.
+      if (!image || versionOfHash(image.hash) !== node.hash) return
       pictures[path] = node.hash
     }
     for (const { id, folder } of state.synced.mirrors.all())
