@@ -33,7 +33,7 @@ export function needless(
   if (!mirror || mirror.deletions === 'keep') return null
   if (pictures.some(picture => standsFor(world, image, picture))) return null
   const given = pruned && isIgnored(disk, world.mirrors, source)
-  if (staysByRecord(world, image, given) || staysForItsPlace(world, source, pictures, given)) return null
+  if (staysByRecord(world, image, given) || staysForItsPlace(world, image, pictures, given)) return null
   // Where equal bytes have one id, a backup may keep it for a version that it had.
   const isBackedUp = world.mirrors.some(
     ({ folder, deletions }) =>
@@ -62,13 +62,15 @@ export function needless(
 /** What is hidden, and what can't be uploaded, keeps its last image. `given`: a person gave up what is hidden there. */
 function staysForItsPlace(
   world: World,
-  source: string,
+  image: TrueImage,
   pictures: readonly LivePicture[],
   given: boolean,
 ): boolean {
+  const source = image.source!
   const there = world.disk.find(source)?.node
-  // No rule hides a link: it is left out for what it is. And what came while it was hidden has no record that could be pruned.
-  if (given) return there?.kind === 'link' || (there !== undefined && !rowOf(world, source))
+  // No rule hides a link: it is left out for what it is. And what came since then, hidden, has no record that could be pruned.
+  const isSince = there?.kind === 'file' && there.stampedAt > image.at
+  if (given) return there?.kind === 'link' || (isSince && !rowOf(world, source))
   if (isIgnored(world.disk, world.mirrors, source) || rowOf(world, source)?.state === 'hidden') return true
   return there !== undefined && there.kind !== 'folder' && !pictures.some(({ path }) => path === source)
 }
