@@ -6,7 +6,7 @@ import type { Delivery } from '../../synced/tables/meta.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
 import { deliveryAddresses, sizeFits } from '../listing/index.ts'
-import { deliveryOf, isSame, type Like, learn, readData } from './learned.ts'
+import { deliveryOf, isIt, isSame, type Like, learn, readData } from './learned.ts'
 import { type KnownPicture, knownOf, type Looked, lookAt, opened, pictureOf } from './look.ts'
 
 /** Whether an image is a picture, by what the host delivers.
@@ -32,10 +32,11 @@ export async function compareDelivered(
   if (!cdnUrl) return unknown(because('address_not_known'))
   const looked = await lookAt(context, cdnUrl, known, signal)
   if (looked.kind === 'unknown') return unknown(looked.why)
-  if (isSame(looked.kind)) {
+  const equal = async (): Promise<Comparison> => {
     await learn(synced, known.mime, looked.kind)
     return { verdict: 'equal', cdnUrl, bytes: looked.kind === 'with metadata' ? looked : known }
   }
+  if (isIt(synced, known.mime, looked.kind)) return equal()
   if (known.isMadeAnew) return unknown(because('delivery_alters'))
   // What the host keeps of pictures is read again, from the last picture of the type that surely is an image: a host may have
   // begun to shrink pictures, or deliver the same bytes everywhere. A host that turns pictures may keep all others.
@@ -48,6 +49,7 @@ export async function compareDelivered(
   if (shown?.kind === 'unknown') return unknown(because('sample_not_read', { why: shown.why }))
   const delivery = shown?.delivery ?? deliveryOf(synced, mime)
   if (delivery === undefined) return unknown(because('delivery_not_shown'))
+  if (isIt(synced, mime, looked.kind)) return equal()
   // A smaller picture does not show what becomes of a larger one, nor does a delivery in another size than the listed one. A
   // host may list the sizes of what it has made of pictures, so only a listed size that is the picture's own shows anything.
   const { listedSize } = image

@@ -31,6 +31,13 @@ export function isSame(like: Like): boolean {
   return SHOWS[like] !== 'encoded anew'
 }
 
+/** Whether a delivery shows that the image is the picture. Where the host delivers as sent, other bytes are those of before an
+ * edit, even if only metadata differ. */
+export function isIt(synced: Pick<Synced, 'meta'>, mime: string, like: Like): boolean {
+  const isLess = like === 'data' || like === 'pixels'
+  return isSame(like) && !(isLess && deliveryOf(synced, mime) === 'as sent')
+}
+
 /** How the host delivers pictures of this type. Undefined: no delivery has shown it. */
 export function deliveryOf({ meta }: Pick<Synced, 'meta'>, mime: string): Delivery | undefined {
   const format = formatOfMime(mime)

@@ -13,7 +13,7 @@ import type { Bytes, ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { DeliveryPort } from '../context.ts'
-import { deliveryOf, isSame, type Like, readData } from './learned.ts'
+import { deliveryOf, isIt, type Like, readData } from './learned.ts'
 
 /** A picture as albumd knows it. */
 export interface KnownPicture extends Bytes, Pick<ImageRow, 'mime' | 'width' | 'height'> {
@@ -129,7 +129,7 @@ export async function delivers(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { kind } = await lookAt(context, cdnUrl, known, signal)
-  return kind !== 'unknown' && kind !== 'with metadata' && isSame(kind)
+  return kind !== 'unknown' && kind !== 'with metadata' && isIt(context.synced, known.mime, kind)
 }
 
 /** Opens the first of the files that can be read. With `hashes`, the first one that has such bytes. */

@@ -205,7 +205,8 @@ function isTold({ synced }: EngineContext, { sent, picture }: Parcel): boolean {
   return delivery === undefined ? !sent.bare : delivery === 'without metadata' || delivery === 'packed anew'
 }
 
-/** Compares. When that tells nothing, other images in the album show what the host does to pictures of this type. */
+/** Compares. Until it is known what the host does to pictures of this type, other images in the album show it: this picture may
+ * have been edited. */
 async function compareOrLearn(
   context: EngineContext,
   parcel: Parcel,
@@ -220,15 +221,19 @@ async function compareOrLearn(
   } = parcel
   const at = { remote_id: id, name: imageNameOf(file.name), listedSize }
   const compare = () => compareDelivered(context, at, knownOf(parcel), signal)
+  const isKnown = deliveryOf(synced, mime) !== undefined
   const compared = await compare()
-  if (compared.verdict !== 'unknown' || deliveryOf(synced, mime) !== undefined) return compared
+  const shown = deliveryOf(synced, mime)
+  const isSure =
+    compared.verdict === 'other' || (compared.verdict === 'equal' && shown !== 'without metadata')
+  if (isKnown || isSure) return compared
   const others = unrecordedIn(synced, contents.all(album)).flatMap(image => {
     const other = image.name === undefined ? undefined : synced.files.at({ ...file, name: image.name })
     const isOther = other?.state === 'pending' && other.name !== file.name
     return isOther ? [{ image, file: other }] : []
   })
   await learnFromOthers(context, others, mime, signal)
-  return deliveryOf(synced, mime) === undefined ? compared : compare()
+  return deliveryOf(synced, mime) === shown ? compared : compare()
 }
 
 /** Whether the image that a file uses has the file's bytes. The file was linked to it by name and has changed, or an upload of

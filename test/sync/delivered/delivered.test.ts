@@ -7,6 +7,8 @@ import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { codeOf } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
+import { bytes, exif } from '../../protocol/bytes.ts'
+import { drawn, segment } from '../../protocol/jpeg/jpegs.ts'
 import { listingWith, never } from '../album-stage.ts'
 import { audit, found } from '../audit/audit-stage.ts'
 import {
@@ -110,6 +112,21 @@ describe('after a lost state', () => {
     const { pass, sent, summary } = lost(workshop, host)
     await pass()
     expect(sent).toEqual(['a.jpg'])
+    expect(summary()).toMatchObject({ failed: 0 })
+  })
+})
+
+describe('after a lost state, a picture of which only metadata were edited', () => {
+  it.each([
+    [null, ['a.jpg']],
+    ['strip', []],
+    ['pack', []],
+  ] as const)('(host: %s) is sent where the host keeps them: %j', async (kind, wanted) => {
+    const { workshop, host } = await mirrored(kind)
+    workshop.write('a.jpg', drawn({ seed: 1, before: bytes(exif(6), segment(0xfe, 'edited')) }))
+    const { pass, sent, summary } = lost(workshop, host)
+    await pass()
+    expect(sent).toEqual(wanted)
     expect(summary()).toMatchObject({ failed: 0 })
   })
 })
