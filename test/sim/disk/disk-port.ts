@@ -149,7 +149,7 @@ export function openerFor(
       hash: Buffer.from(hashOf(bytes), 'hex'),
       picture: readTiny(bytes),
       foreign: null,
-      bare: !alters || isBare(bytes.length),
+      bare: !alters || (isBare(bytes.length) && readTiny(bytes)?.turned !== true),
       // Where they don't, half pictures look like whole ones: only that nobody writes to them tells.
       verdict: endings ? verdictOf(bytes) : { kind: 'closed', early: false },
       source: sourceOfBytes(bytes),

@@ -4,7 +4,7 @@ import { imageData } from '../../../src/protocol/picture/image-data.ts'
 import { bytes, exif, le16 } from '../../protocol/bytes.ts'
 import { drawn, RECODED, segment, TABLES } from '../../protocol/jpeg/jpegs.ts'
 import { PACKED } from '../host/alterations.ts'
-import { isBare, readTiny } from './tiny-picture.ts'
+import { isBare, readTiny, trailerOf } from './tiny-picture.ts'
 
 /*
  * The picture that a tiny one stands for: a real one, so that what compares real pictures compares these. There are few,
@@ -16,8 +16,12 @@ const made = new Map<string, Buffer | null>()
 /** Null: it is none, or an SVG, which is told by all its bytes. */
 export function realOf(tiny: Uint8Array): Buffer | null {
   const all = Buffer.from(tiny.buffer, tiny.byteOffset, tiny.byteLength)
-  const key = `${all.toString('hex', 0, 12)} ${isBare(all.length)}`
-  if (!made.has(key)) made.set(key, make(all))
+  const trailer = trailerOf(all)
+  const key = `${all.toString('hex', 0, 12)} ${isBare(all.length)} ${trailer}`
+  if (!made.has(key)) {
+    const whole = make(all)
+    made.set(key, whole && bytes(whole, Buffer.alloc(trailer, 9)))
+  }
   return made.get(key)!
 }
 
@@ -35,7 +39,7 @@ function make(tiny: Buffer): Buffer | null {
     return bytes(screen, comment, place, 2, 4, tiny.subarray(8, 12), 0, ';')
   }
   const isPacked = (number & PACKED) !== 0 && number >>> 31 === 0
-  const metadata = note === null ? Buffer.alloc(0) : bytes(turned ? exif(6) : '', segment(0xfe, note))
+  const metadata = bytes(turned ? exif(6) : '', note === null ? '' : segment(0xfe, note))
   return drawn({
     width,
     height,

@@ -44,6 +44,37 @@ export function withoutNote(bytes: Buffer): Buffer {
   return hasNote(bytes) ? bytes.subarray(0, -NOTE) : bytes
 }
 
+/** Bytes behind the end of a picture. */
+const TRAILER = Buffer.from('BEHIND')
+const BEHIND = TRAILER.length + 1
+
+/** The picture with one other fact beside its image data: it is turned or not, or has other bytes behind its end. An SVG has no
+ * such facts. */
+export function withOtherFact(bytes: Buffer, number: number): Buffer {
+  const [whole, trailer] = split(bytes)
+  const format = bytes.toString('latin1', 0, 3)
+  if (format === 'svg') return bytes
+  if (format === 'gif' || number % 2 === 0) {
+    const other = (trailerOf(bytes) + 1 + (number % 3)) % 4
+    return other === 0 ? whole : Buffer.concat([whole, TRAILER, Buffer.of(other)])
+  }
+  const turned = Buffer.concat([whole, trailer])
+  turned.write(format === 'jpg' ? 'jpe' : 'jpg', 'latin1')
+  return turned
+}
+
+/** Which bytes are behind the picture's end; 0: none. */
+export function trailerOf(bytes: Buffer): number {
+  return split(bytes)[1].at(-1) ?? 0
+}
+
+/** The picture, and what is behind its end. */
+function split(bytes: Buffer): [Buffer, Buffer] {
+  const end = bytes.length - BEHIND
+  const isIts = end >= HEAD && bytes.subarray(end, -1).equals(TRAILER)
+  return isIts ? [bytes.subarray(0, end), bytes.subarray(end)] : [bytes, Buffer.alloc(0)]
+}
+
 /** What is there of a picture that is being written; the fourth byte says it. */
 const CUT = 0x2f
 const MIXED = 0x2e

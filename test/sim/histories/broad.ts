@@ -3,7 +3,7 @@ import { type Action, byTime, drawHistory, type History } from './history.ts'
 import { ALL_KEPT } from './kept-histories.ts'
 import { KEPT_LATER } from './kept-later.ts'
 import { Random } from './random.ts'
-import { isAltering, isReal, isStripping, mayTellLess } from './seeds.ts'
+import { isAltering, isEditing, isReal, isStripping, mayTellLess } from './seeds.ts'
 import { DELETIONS } from './seldom/deletions.ts'
 import { DISKS } from './seldom/disks.ts'
 import { LOSSES } from './seldom/losses.ts'
@@ -78,9 +78,11 @@ export function drawBroad(seed: number): History {
   }
   // Where equal bytes have one id, the answer alone tells it: see known-limits.
   const tellsLess = mayTellLess(seed) && !usualHost.oneId && new Random(seed, 20).chance(0.2)
+  const editing = isEditing(seed) ? new Random(seed, 21) : null
   const variations = {
     ...usualHost,
     ...(altering && drawAltering(altering, usualHost)),
+    ...(editing && { alters: editing.pick(['strip', 'trim', 'pack', 'encode', null] as const) }),
     ...(tellsLess && { tellsImage: false }),
   }
   // What is used comes free only after a day.
@@ -113,8 +115,7 @@ export function drawBroad(seed: number): History {
       ...(random.chance(0.3) ? more : []),
       ...(real?.chance(0.5) ? [fault()] : []),
       ...(variations.rollingQuota ? [quota()] : []),
-      ...(altering ? drawComparing(altering, passes) : []),
-      ...(stripping ? drawEdits(stripping, passes) : []),
+      ...drawAllEdits(passes, altering, stripping, editing),
     ].sort(byTime),
   }
 }
@@ -126,14 +127,28 @@ function drawStrips(random: Random, passes: number): NonNullable<Setting['strips
   return { from, to: random.chance(0.7) ? Number.MAX_SAFE_INTEGER : from + 1 + random.below(passes) }
 }
 
-/** Edits of metadata alone, a lost state, and a person who wants older images sent anew. */
-function drawEdits(random: Random, passes: number): Action[] {
+/** Each stream is that of a kind of seeds, or null. */
+function drawAllEdits(
+  passes: number,
+  altering: Random | null,
+  stripping: Random | null,
+  editing: Random | null,
+): Action[] {
+  return [
+    ...(altering ? drawComparing(altering, passes) : []),
+    ...(stripping ? drawEdits(stripping, passes, 'editNote') : []),
+    ...(editing ? drawEdits(editing, passes, 'editFact') : []),
+  ]
+}
+
+/** Edits of metadata or facts alone, a lost state, and a person who wants older images sent anew. */
+function drawEdits(random: Random, passes: number, kind: 'editNote' | 'editFact'): Action[] {
   const draw = (odds: number, kind: Action['kind']): Action[] => {
     const step = random.chance(0.5) ? 0 : 1 + random.below(60)
     const action = { pass: random.below(passes), step, kind, a: random.next(), b: random.next() }
     return random.chance(odds) ? [action] : []
   }
-  const edits = Array.from({ length: 4 }, () => draw(0.7, 'editNote')).flat()
+  const edits = Array.from({ length: 4 }, () => draw(0.7, kind)).flat()
   return [...edits, ...draw(0.3, 'loseState'), ...draw(0.4, 'sendAnew'), ...draw(0.3, 'add')]
 }
 

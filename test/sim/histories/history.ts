@@ -62,6 +62,7 @@ type KeptKind =
   | 'endRestore'
   | 'restoreDelivered'
   | 'editNote'
+  | 'editFact'
   | 'sendAnew'
   | 'planGrows'
   | 'hostCloses'

@@ -230,6 +230,17 @@ export const KEPT_LATER: readonly History[] = [
   { ...THREE, seed: 1_000_000_745, variations: { ...PLAIN, alters: 'encode', keepsIds: true },
     hold: { hold_above: 0, hold_min: 0 },
     actions: [at(1, 'remove', 0), at(2, 'discard'), at(2, 'add', 0, 4)] },
+  // The state is lost. A host that takes metadata out, but turns pictures as before, has one that is turned no more. Another one
+  // encodes anew and lists what it makes, of three. A third has one of which it takes nothing out before one of which it does.
+  { ...THREE, seed: 1_000_000_747, variations: { ...PLAIN, alters: 'trim', namesBase: true }, files: [[0, 4], [16, 13]],
+    actions: [at(1, 'loseState', 0, 2), at(1, 'editFact', 0, 2)] },
+  { ...THREE, seed: 1_000_000_748, variations: { ...PLAIN, alters: 'encode', listsAltered: true, namesBase: true },
+    files: [[0, 4], [16, 13], [32, 22]], pauses: [60_000, 900_000, 60_000], actions: [at(1, 'loseState', 0, 2)] },
+  { ...THREE, seed: 2_999_999_001, order: 'newest', variations: { ...PLAIN, alters: 'strip', listsAltered: true, namesBase: true },
+    files: [[0, 24], [16, 15]], pauses: [60_000, 900_000, 60_000], actions: [at(1, 'loseState', 0, 2)] },
+  // The same of a host that keeps all, and one picture is turned.
+  { ...THREE, seed: 2_999_999_002, variations: { ...PLAIN, namesBase: true }, files: [[0, 1], [16, 2]],
+    actions: [at(1, 'loseState', 0, 2), at(1, 'editFact', 0, 2)] },
   // A host lists an image from step 1 on, with its declared size. The process is killed before it has recorded the credential.
   { ...THREE, seed: 1_000_000_746, variations: { ...PLAIN, promises: 'declared' }, files: [[0, 1]],
     actions: [atStep(0, 37, 'kill')] },

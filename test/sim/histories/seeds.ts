@@ -43,6 +43,9 @@ export const STRIPPING = 3_000_000_000
 /** From here on making takes long, fails and crashes too. Of two such seeds one has a host that makes something else of pictures. */
 const MAKING = 3_200_000_000
 
+/** From here on the host makes something else of pictures too, and people edit what stands beside image data. */
+export const EDITING = 4_000_000_000
+
 /** From here on the host refuses all for a while, or takes credentials for less time than it promises. */
 export const REFUSING = 5_000_000_000
 
@@ -84,11 +87,15 @@ export function mayTellLess(seed: number): boolean {
 }
 
 export function isAltering(seed: number): boolean {
-  return (seed >= ALTERING && seed < STRIPPING) || (isMaking(seed) && seed % 2 === 1)
+  return (seed >= ALTERING && seed < STRIPPING) || (isMaking(seed) && seed % 2 === 1) || isEditing(seed)
 }
 
 export function isStripping(seed: number): boolean {
-  return seed >= STRIPPING && seed < REFUSING
+  return seed >= STRIPPING && seed < EDITING
+}
+
+export function isEditing(seed: number): boolean {
+  return seed >= EDITING && seed < REFUSING
 }
 
 export function isRefusing(seed: number): boolean {
@@ -96,5 +103,5 @@ export function isRefusing(seed: number): boolean {
 }
 
 export function isMaking(seed: number): boolean {
-  return seed >= MAKING && seed < REFUSING
+  return seed >= MAKING && seed < EDITING
 }

@@ -1,11 +1,11 @@
 import { readTiny } from '../disk/tiny-picture.ts'
 
 /** What a host delivers in the place of a picture.
- * strip: what makes it, without metadata. pack: the same pixels, packed anew. encode: other pixels.
+ * strip: what makes it, without metadata. trim: the same, but turned as before. pack: the same pixels, packed anew. encode: other pixels.
  * turn: a JPEG that EXIF turns is turned itself, and all others are as they were sent.
  * shrink: what is wider or higher than the host's limit is half as large, and all others are as they were sent. What is shrunk
  * has another number of bytes. */
-export type Alteration = 'strip' | 'pack' | 'encode' | 'turn' | 'shrink'
+export type Alteration = 'strip' | 'trim' | 'pack' | 'encode' | 'turn' | 'shrink'
 
 const HEAD = 12
 /** In the number that tells a picture from others: its pixels are packed otherwise, or they are others. */
@@ -18,12 +18,15 @@ const LIMIT = 320
 export function altered(bytes: Buffer, how: Alteration | null): Buffer {
   const picture = how === null ? null : readTiny(bytes)
   if (how === null || picture === null) return bytes
-  if (picture.format === 'svg') return how === 'strip' || how === 'encode' ? head(bytes) : bytes
+  if (picture.format === 'svg')
+    return how === 'strip' || how === 'trim' || how === 'encode' ? head(bytes) : bytes
   const { width, height, turned } = picture as { width: number; height: number; turned?: true }
   const isTurned = turned === true
   const isLarge = Math.max(width, height) > LIMIT
   const made = head(bytes)
   switch (how) {
+    case 'trim':
+      return Buffer.from(bytes.subarray(0, HEAD))
     case 'pack':
       return numbered(made, number => number ^ PACKED)
     case 'encode':
@@ -75,6 +78,6 @@ function sized(made: Buffer, width: number, height: number): Buffer {
 /** Whether a listing of what is delivered looks as if the picture had been edited, and its pixels do not tell otherwise. */
 export function looksEdited(bytes: Buffer, how: Alteration | null): boolean {
   const made = altered(bytes, how)
-  const isKept = how === 'strip' || (how === 'pack' && readTiny(bytes)?.format === 'jpeg')
+  const isKept = how === 'strip' || how === 'trim' || (how === 'pack' && readTiny(bytes)?.format === 'jpeg')
   return made.length !== bytes.length && !isKept
 }

@@ -6,6 +6,7 @@ import { split } from '../disk/tree.ts'
 import { recordedAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import { pathOfAlbum, type TrueAlbum, type TrueImage } from '../host/host-truth.ts'
+import { isToldByOthers } from './needless.ts'
 import { Oracle } from './oracle.ts'
 
 export type Facts = ReturnType<typeof factsOf>
@@ -73,6 +74,8 @@ function factsOf(world: World, running: () => number, waited: () => number) {
     isTakenForAnother: (album: TrueAlbum | null) => world.alike.isTaken(album),
     /** Whether albumd has an image recorded whose bytes were never compared. */
     isLinked: (id: string) => synced.images.byRemoteId(id)?.proof === 'none',
+    /** Whether two others beside an image, of its type, show what the host makes of them. */
+    isToldByOthers: (image: TrueImage) => isToldByOthers(world, image, 2),
     nameFor: (id: string) => synced.images.byRemoteId(id)?.name,
     /** Whether albumd has begun to delete an image and can't know whether that was done: it is as good as gone. */
     mayBeDeleted(id: string): boolean {

@@ -43,7 +43,7 @@ async function notRestored(
   const how = (await alterationOf(image, sourceOfBytes(real)))?.how ?? 'not at all'
   const tellsPixels = image.delivery === 'packed anew' || image.data?.includes('"pixels"')
   const isPacked = alters === 'pack' && row.mime === 'image/jpeg' && tellsPixels
-  const proved = alters === 'strip' ? 'stripped' : isPacked ? 'packed' : 'encoded'
+  const proved = alters === 'strip' || alters === 'trim' ? 'stripped' : isPacked ? 'packed' : 'encoded'
   const wanted = image.data === null ? 'encoded' : proved
   return how === wanted ? null : `comes back ${how}, and ${wanted} is wanted (${row.mime}, ${image.delivery})`
 }

@@ -6,6 +6,7 @@ import { readTiny } from '../disk/tiny-picture.ts'
 import { split, versionOfHash } from '../disk/tree.ts'
 import { pathOfRow, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
+import { type Alteration, altered } from '../host/alterations.ts'
 import { pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
 import { listedName } from '../host/listing-view.ts'
 
@@ -127,10 +128,37 @@ function isRecordedFor(world: World, { id }: TrueImage, path: string): boolean {
   return used !== null && world.state.synced.images.byId(used)?.remote_id === id
 }
 
+/** Whether an image may be taken for that of an edited picture: the host takes out what differs, or its state is lost, what differs
+ * is none of the image data, and no other picture beside it shows that the host keeps that. */
+function mayBeTaken(world: World, image: TrueImage, { bytes }: LivePicture['node']): boolean {
+  const { alters } = world.history.variations
+  const isAlike = (how: Alteration | null) => altered(image.bytes, how).equals(altered(bytes, how))
+  return isAlike(alters) || (world.oracle.stateLost && isAlike('strip') && !isToldByOthers(world, image, 1))
+}
+
+/** Whether others beside an image show what the host makes of them. Of those that are compared at once, none shows the others
+ * anything. */
+export function isToldByOthers(
+  { truth, disk, history }: Pick<World, 'truth' | 'disk' | 'history'>,
+  image: TrueImage,
+  least: number,
+): boolean {
+  const { namesBase, delivery, renames } = history.variations
+  const mime = readTiny(image.bytes)?.mime
+  const others = truth.live().filter(({ source, hash, bytes, album, by }) => {
+    const there = source === null ? undefined : disk.find(source)?.node
+    const isWhole = there?.kind === 'file' && there.hash === hash && source !== image.source
+    const isIts = by !== 'other' && album === image.album && readTiny(bytes)?.mime === mime
+    return isWhole && isIts && !altered(bytes, 'strip').equals(bytes)
+  })
+  const isFound = namesBase && delivery === 'id' && renames === null
+  return isFound && history.concurrency === 1 && others.length >= least
+}
+
 /** Whether an image is the one of a picture, as far as its bytes and its place tell. */
 export function standsFor(world: World, image: TrueImage, { path, node }: LivePicture): boolean {
-  if (image.hash !== node.hash) return false
   const { variations } = world.history
+  if (image.hash !== node.hash && !mayBeTaken(world, image, node)) return false
   const { oneId, without, depthMax, defaultAlbum, readings } = variations
   if (oneId || (image.misplaced && image.source === path)) return true
   const { folder, name } = split(path)

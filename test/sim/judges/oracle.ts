@@ -33,6 +33,8 @@ export class Oracle implements Watch {
   listRefused: () => boolean = () => false
   /** Albumd can't know what it did: its state was lost or is an old one. */
   stateLost = false
+  /** The paths of pictures of which only a fact beside the image data was edited. */
+  readonly edited = new Set<string>()
   /** An audit has mended what others did. */
   mended = false
   /** Requests of albumd that changed the host, or could have. */
@@ -258,11 +260,16 @@ export class Oracle implements Watch {
   }
 
   /** Nobody tells albumd that another person has put it there. */
-  #isUnknown({ album, bytes, misplaced }: TrueImage): boolean {
+  #isUnknown(image: TrueImage): boolean {
+    const { album, bytes, misplaced } = image
     const { isTakenForAnother, variations } = this.#facts
     // Without a state of its uploads another listed size means an edit.
-    const looksOther = this.stateLost && variations.listsAltered && looksEdited(bytes, variations.alters)
-    return misplaced || isTakenForAnother(album) || looksOther
+    const isTold = this.#facts.isToldByOthers(image)
+    const looksOther =
+      this.stateLost && !isTold && variations.listsAltered && looksEdited(bytes, variations.alters)
+    // An edit may be taken for what is there, and then undone.
+    const isUndone = this.stateLost && this.edited.has(image.source!)
+    return misplaced || isTakenForAnother(album) || looksOther || isUndone
   }
 
   /** Where folders share an album, a picture of its bytes and name in another folder may have taken it over. */

@@ -46,4 +46,12 @@ export const ALTERED: readonly Row[] = [
     { 'sync/uploads/album-recovery.ts': { isAcknowledged: never } }],
   [1_000_000_476, 'what the host has taken and does not show has never arrived', 'a picture is sent again and again',
     { 'sync/uploads/album-recovery.ts': { isAcknowledged: never } }],
+  [1_000_000_747, 'facts beside image data do not count', 'a picture that was turned by its orientation alone is never sent',
+    { 'protocol/likeness/likeness.ts': { factsFit: always } }],
+  [2_999_999_002, 'other metadata are no edit where the host keeps them', 'the edit of a fact is never sent',
+    { 'sync/delivered/learned.ts': { isIt: original => (synced, mime, like) => original(synced, mime, like === 'data' ? 'bare' : like) } }],
+  [1_000_000_748, 'no other picture shows what the host does', 'after a lost state all is sent again to a host that encodes it anew',
+    { 'sync/uploads/adoption.ts': { learnFromOthers: idle } }],
+  [2_999_999_001, 'a bare picture shows that the host keeps metadata', 'after a lost state what it takes them from is sent again',
+    { 'sync/delivered/look.ts': { lookAt: resolving(looked => looked.kind === 'bare' ? { ...looked, kind: 'bytes' } : looked) } }],
 ]

@@ -1,6 +1,6 @@
 import { RESTORE_FOLDER } from '../../../src/local/look.ts'
 import { IGNORE_FILE } from '../disk/live-pictures.ts'
-import { halfOf, isHalf, nameOfBytes, noted } from '../disk/tiny-picture.ts'
+import { halfOf, isHalf, nameOfBytes, noted, withOtherFact } from '../disk/tiny-picture.ts'
 import { type FolderNode, split } from '../disk/tree.ts'
 import { folderAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
@@ -23,6 +23,14 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
       const bytes = noted(world.tree.fileAt(path)!.bytes, 10 + (b % 5))
       world.disk.write(path, bytes, { inPlace: b % 2 === 0 })
       return `the metadata of ${path} are edited`
+    }),
+  editFact: (world, a, b) =>
+    onFile(world, a, path => {
+      const { bytes, mtime } = world.tree.fileAt(path)!
+      world.oracle.edited.add(path)
+      const edited = withOtherFact(bytes, b >>> 1)
+      world.disk.write(path, edited, { inPlace: b % 2 === 0, ...(b % 3 === 0 && { mtime }) })
+      return `${path} becomes ${nameOfBytes(edited)}, and its image data stay`
     }),
   sendAnew: (world, a) => world.stripping.want(a),
   changeUnseen: (world, a, b) =>
