@@ -11,10 +11,11 @@ import { type KnownPicture, knownOf, type Looked, lookAt, opened, pictureOf } fr
 
 /** Whether an image is a picture, by what the host delivers.
  * equal: it is. `bytes`: what it was sent as: the picture's own bytes, or a file's with the metadata that are taken out now.
+ * `like`: what shows it.
  * other: it is not: another picture of the format has shown that the host keeps what differs here.
  * unknown: nothing tells, for the reason given; only name and dimensions may. */
 export type Comparison =
-  | { verdict: 'equal'; cdnUrl: string; bytes: Bytes }
+  | { verdict: 'equal'; cdnUrl: string; bytes: Bytes; like: Like }
   | { verdict: 'other' }
   | { verdict: 'unknown'; why: Reason }
 
@@ -33,8 +34,9 @@ export async function compareDelivered(
   const looked = await lookAt(context, cdnUrl, known, signal)
   if (looked.kind === 'unknown') return unknown(looked.why)
   const equal = async (): Promise<Comparison> => {
-    await learn(synced, known.mime, looked.kind)
-    return { verdict: 'equal', cdnUrl, bytes: looked.kind === 'with metadata' ? looked : known }
+    const { kind: like } = looked
+    await learn(synced, known.mime, like)
+    return { verdict: 'equal', cdnUrl, bytes: like === 'with metadata' ? looked : known, like }
   }
   if (isIt(synced, known.mime, looked.kind)) return equal()
   if (known.isMadeAnew) return unknown(because('delivery_alters'))

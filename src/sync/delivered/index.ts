@@ -7,5 +7,14 @@ export {
   learnFromOthers,
   mayBeAltered,
 } from './compare.ts'
-export { dataToRecord, deliveryOf, isAltered, isAltering, mayHaveSent, readData } from './learned.ts'
+export {
+  dataToRecord,
+  deliveryOf,
+  isAltered,
+  isAltering,
+  isIt,
+  isLess,
+  mayHaveSent,
+  readData,
+} from './learned.ts'
 export { delivers, type KnownPicture, knownOf, lookAt, pictureOf, sentFor } from './look.ts'

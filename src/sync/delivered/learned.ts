@@ -34,8 +34,12 @@ export function isSame(like: Like): boolean {
 /** Whether a delivery shows that the image is the picture. Where the host delivers as sent, other bytes are those of before an
  * edit, even if only metadata differ. */
 export function isIt(synced: Pick<Synced, 'meta'>, mime: string, like: Like): boolean {
-  const isLess = like === 'data' || like === 'pixels'
-  return isSame(like) && !(isLess && deliveryOf(synced, mime) === 'as sent')
+  return isSame(like) && !(isLess(like) && deliveryOf(synced, mime) === 'as sent')
+}
+
+/** Whether the picture is the same, and its bytes are not. */
+export function isLess(like: Like): boolean {
+  return like === 'data' || like === 'pixels'
 }
 
 /** How the host delivers pictures of this type. Undefined: no delivery has shown it. */

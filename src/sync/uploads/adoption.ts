@@ -16,6 +16,8 @@ import {
   dataToRecord,
   deliveryOf,
   isAltered,
+  isIt,
+  isLess,
   knownOf,
   learnFromOthers,
   mayBeAltered,
@@ -223,9 +225,7 @@ async function compareOrLearn(
   const compare = () => compareDelivered(context, at, knownOf(parcel), signal)
   const isKnown = deliveryOf(synced, mime) !== undefined
   const compared = await compare()
-  const shown = deliveryOf(synced, mime)
-  const isSure =
-    compared.verdict === 'other' || (compared.verdict === 'equal' && shown !== 'without metadata')
+  const isSure = compared.verdict === 'other' || (compared.verdict === 'equal' && !isLess(compared.like))
   if (isKnown || isSure) return compared
   const others = unrecordedIn(synced, contents.all(album)).flatMap(image => {
     const other = image.name === undefined ? undefined : synced.files.at({ ...file, name: image.name })
@@ -233,7 +233,9 @@ async function compareOrLearn(
     return isOther ? [{ image, file: other }] : []
   })
   await learnFromOthers(context, others, mime, signal)
-  return deliveryOf(synced, mime) === shown ? compared : compare()
+  const holds =
+    compared.verdict === 'equal' ? isIt(synced, mime, compared.like) : deliveryOf(synced, mime) === undefined
+  return holds ? compared : compare()
 }
 
 /** Whether the image that a file uses has the file's bytes. The file was linked to it by name and has changed, or an upload of

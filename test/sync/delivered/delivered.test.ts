@@ -108,7 +108,8 @@ describe('after a lost state', () => {
 
   it.each([null, 'strip', 'pack'] as const)('a picture that was edited is sent (%s)', async kind => {
     const { workshop, host } = await mirrored(kind)
-    workshop.write('a.jpg', photo(9).sent)
+    // Upright: of one on its side nothing but another such picture shows whether the host has turned it.
+    workshop.write('a.jpg', drawn({ seed: 9, before: segment(0xfe, 'edited') }))
     const { pass, sent, summary } = lost(workshop, host)
     await pass()
     expect(sent).toEqual(['a.jpg'])
