@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openKits, playSeeds, range } from './campaign.ts'
 import { keptHistory } from './histories/broad.ts'
+import { ALL_KEPT } from './histories/kept-histories.ts'
 import { REGRESSIONS } from './histories/regressions.ts'
 import { GROWING, LATER, LATEST, MACHINES, PAST, READ } from './histories/seeds.ts'
 
@@ -14,6 +15,11 @@ const SEEDS = Object.entries(REGRESSIONS).filter(([seed]) => !keptHistory(Number
 const kits = openKits()
 
 describe('the simulation', () => {
+  it('keeps each history under a seed of its own', () => {
+    const seeds = ALL_KEPT.map(({ seed }) => seed)
+    expect(seeds.filter((seed, at) => seeds.indexOf(seed) !== at)).toEqual([])
+  })
+
   it.each([
     ...[1, LATER, LATEST, READ, GROWING].map(from => ({ from, count: COUNT })),
     { from: MACHINES, count: OF_MACHINES },

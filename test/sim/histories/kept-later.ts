@@ -259,7 +259,7 @@ export const KEPT_LATER: readonly History[] = [
   { ...HOURLY, seed: 1_000_000_770, files: [[0, 1]],
     actions: [at(0, 'hostCloses'), at(1, 'add', 16, 2), at(2, 'add', 32, 3)] },
   // A picture is sent with its metadata, then edited while they are taken out, and the edit is undone while its first image waits.
-  { ...THREE, seed: 1_000_000_747, graceMs: 600_000, files: [[0, 1]],
+  { ...THREE, seed: 1_000_000_771, graceMs: 600_000, files: [[0, 1]],
     setting: { ...PLAIN_SETTING, strips: { from: 1, to: Number.MAX_SAFE_INTEGER } },
     actions: [at(0, 'editNote'), at(1, 'change', 0, 5), at(2, 'change', 0, 1), at(2, 'editNote')] },
 ]

@@ -15,7 +15,7 @@ export const STRIPPING: readonly Row[] = [
   [3_000_000_022, 'what is adopted is what would be sent', 'an image with metadata counts as one without',
     { 'sync/uploads/adoption.ts': { record: original => (context, parcel, listed, known) =>
       original(context, parcel, listed, known, parcel.sent) } }],
-  [1_000_000_747, 'any image of the file is used again', 'metadata that are taken out now are public again',
+  [1_000_000_771, 'any image of the file is used again', 'metadata that are taken out now are public again',
     { 'sync/uploads/upload.ts': { unusedImageOf: original => (run, parcel) =>
       original(run, parcel) ?? original(run, { ...parcel, sent: asItLies(parcel.open) }) } }],
 ]
