@@ -13,9 +13,10 @@ export type AuditRecords = ReturnType<typeof recordsOf>
 /** How one complete walk of an album compares with the records. */
 export interface AlbumComparison {
   findings: Finding[]
-  /** The images that the listing shows and that are recorded in this album. */
+  /** The images that the listing shows and that are recorded in this album, but for those that are to be deleted. */
   inPlace: ImageRow[]
-  /** The images that are recorded in this album and that the listing does not show. Another album may list them. */
+  /** The images that are recorded in this album and that the listing does not show, whether a file uses them or they wait for
+   * their deletion. Another album may list them. */
   missing: ImageRow[]
   /** For missing images, by their rows: the id of an unrecorded image that may be the same picture. */
   instead: ReadonlyMap<number, string>
@@ -28,9 +29,9 @@ export interface AlbumComparison {
 export function compareAlbum(listed: readonly ListedImage[], records: AuditRecords): AlbumComparison {
   const shown = new Map(listed.map(image => [image.id, image]))
   const ours = new Set(records.images.map(({ remote_id }) => remote_id))
-  const settled = records.images.filter(image => records.isSettled(image))
-  const inPlace = settled.filter(({ remote_id }) => shown.has(remote_id))
-  const missing = settled.filter(({ remote_id }) => !shown.has(remote_id))
+  const known = records.images.filter(image => records.isKnown(image))
+  const inPlace = known.filter(image => shown.has(image.remote_id) && !records.isLeaving(image))
+  const missing = known.filter(({ remote_id }) => !shown.has(remote_id))
   const names = namesTell(inPlace, shown)
   const findings: Finding[] = []
   const elsewhere: Finding[] = []
@@ -51,7 +52,7 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
     const row = records.byId(image.id)
     if (ours.has(image.id)) continue
     if (!row) unrecorded.push(image)
-    else if (records.isSettled(row)) elsewhere.push(moved(row, image, records))
+    else if (records.isKnown(row)) elsewhere.push(moved(row, image, records))
   }
   const instead = new Map<number, string>()
   findings.push(...judgeUnrecorded(unrecorded, { inPlace, missing, instead }, records))
@@ -174,8 +175,9 @@ export function recordsOf(
     album,
     images: images.inAlbum(album),
     byId: (remoteId: string) => images.byRemoteId(remoteId),
-    /** Whether the audit compares this image: it was recorded before the audit began, and is not to be deleted. */
-    isSettled: (image: ImageRow) => isOlder(image) && !audit.isLeaving({ image: image.id }),
+    /** Whether the listing must show this image: it was recorded before the audit began, and no DELETE of it is under way. */
+    isKnown: (image: ImageRow) => isOlder(image) && journal.deletionOf(image.id) === undefined,
+    isLeaving: ({ id }: ImageRow) => audit.isLeaving({ image: id }),
     /** Whether a file that is not gone uses the image, or the image is kept for good. */
     isNeeded: ({ id, kept }: ImageRow) =>
       kept === 1 || files.onImage(id).some(({ state }) => state !== 'gone'),

@@ -45,7 +45,8 @@ export function openAudit({ all, column, has, run }: Statements) {
       kinds: all<[], { kind: FindingKind; n: number }>(
         'SELECT kind, count(*) AS n FROM audit_findings GROUP BY kind',
       ),
-      /** Whether an image is in escrow or being deleted. An unproved entry does not count, because only the audit can end it. */
+      /** Whether an image is in escrow or being deleted, so that how it is listed matters no more. An unproved entry does not
+       * count, because only the audit can end it. */
       isLeaving: has<[{ image: number }]>(
         `SELECT image FROM escrow WHERE image = @image AND state <> 'unproved'
          UNION ALL SELECT image FROM journal JOIN files USING (image) WHERE image = @image`,
@@ -81,7 +82,8 @@ export function openAudit({ all, column, has, run }: Statements) {
            OR EXISTS (SELECT 1 FROM files WHERE files.image = images.id AND files.state <> 'gone')))
        ELSE NOT EXISTS (
          SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id
-           AND NOT EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id AND state <> 'unproved')
+           AND (kind = 'gone'
+             OR NOT EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id AND state <> 'unproved'))
            AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.image = images.id))
      END`),
       /** Forgets that images recorded in this album are listed elsewhere. The album could not be compared, and may list them

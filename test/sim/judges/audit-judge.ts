@@ -18,7 +18,7 @@ export class AuditJudge {
   /** True time, and albumd's clock. */
   readonly #began: number
   readonly #beganByClock: number
-  /** What was recorded when it began, and whether albumd is about to give it up. */
+  /** What was recorded when it began, and whether a DELETE of it is under way. */
   readonly #recorded = new Map<string, ImageRow & { leaving: boolean }>()
 
   constructor(world: World) {
@@ -31,7 +31,7 @@ export class AuditJudge {
       for (const image of synced.images.inAlbum(album))
         this.#recorded.set(image.remote_id, {
           ...image,
-          leaving: synced.audit.isLeaving({ image: image.id }),
+          leaving: synced.journal.deletionOf(image.id) !== undefined,
         })
   }
 

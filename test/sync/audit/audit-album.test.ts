@@ -39,7 +39,8 @@ function records(images: ImageRow[], more: Partial<AuditRecords> = {}): AuditRec
     album: 1,
     images: images.filter(({ album }) => album === 1),
     byId: id => images.find(({ remote_id }) => remote_id === id),
-    isSettled: () => true,
+    isKnown: () => true,
+    isLeaving: () => false,
     isNeeded: () => true,
     wasDeleted: () => false,
     isUnderWay: () => false,
@@ -159,7 +160,16 @@ describe('an image that no file needs', () => {
   })
 })
 
-it('an image that is on its way out or came during the audit is no finding', () => {
-  const known = records([row(1), row(2)], { isSettled: () => false })
+it('an image that came during the audit, or that a DELETE under way may end, is no finding', () => {
+  const known = records([row(1), row(2)], { isKnown: () => false })
   expect(compareAlbum([listed(1, { name: 'x' })], known)).toMatchObject({ findings: [], missing: [] })
+})
+
+it('an image that waits for its deletion may be listed in any way, but must be listed', () => {
+  const known = records([row(1), row(2)], { isLeaving: () => true })
+  expect(compareAlbum([listed(1, { name: 'x' })], known)).toMatchObject({
+    findings: [],
+    inPlace: [],
+    missing: [{ id: 2 }],
+  })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/protocol/clock.ts'
-import { unproved } from '../../../src/records/escrow.ts'
+import { held, unproved } from '../../../src/records/escrow.ts'
 import { hostWith, type ListPage, type Outcome } from '../../../src/remote/host.ts'
 import { deleteTwice, repairGone } from '../../../src/sync/audit/audit-repair.ts'
 import { because, said } from '../../../src/words/reasons.ts'
@@ -139,21 +139,34 @@ describe('a repair', () => {
     expect(found(workshop)).toEqual([])
   })
 
-  it('forgets the image of a deletion that waits, because nothing proved the bytes', async () => {
-    const workshop = await workshopWith({ '1.png': png(3, 2, 10).bytes, '2.png': png(4, 2, 10).bytes })
-    const { synced } = workshop
-    const { id, remote_id } = imageOf(workshop, '1.png')
-    workshop.remove('1.png')
-    await workshop.pass({ graceMs: DAY })
-    synced.commitNow(tx => unproved(tx, id, DAY))
-    await workshop.host.deleteImage(remote_id, never)
-    await audit(workshop)
-    expect(found(workshop)).toEqual(['gone 1.png'])
-    await repairGone(partsOf(workshop, workshop.host), interruption)
-    expect(synced.escrow.ofMirror(1)).toEqual([])
-    await audit(workshop)
-    expect(found(workshop)).toEqual([])
-  })
+  it.each(['grace', 'held', 'unproved', 'superseded'])(
+    'forgets an image that is gone while it waits for its deletion: %s',
+    async waits => {
+      const workshop = await workshopWith({ '1.png': png(3, 2, 10).bytes, '2.png': png(4, 2, 10).bytes })
+      const { synced, host } = workshop
+      const { id, remote_id, hash } = imageOf(workshop, '1.png')
+      if (waits === 'superseded') workshop.write('1.png', png(5, 2, 10).bytes)
+      else workshop.remove('1.png')
+      await workshop.pass({ graceMs: DAY })
+      if (waits === 'held') synced.commitNow(tx => held(tx, 1, Date.now()))
+      if (waits === 'unproved') synced.commitNow(tx => unproved(tx, id, DAY))
+      expect(synced.escrow.ofMirror(1)).toMatchObject([{ image: id }])
+      await host.deleteImage(remote_id, never)
+      await audit(workshop)
+      expect(found(workshop)).toEqual(['gone 1.png'])
+      let deletions = 0
+      const deleteImage: typeof host.deleteImage = (...args) => {
+        deletions++
+        return host.deleteImage(...args)
+      }
+      await repairGone(partsOf(workshop, hostWith(host, { deleteImage })), interruption)
+      expect(synced.escrow.ofMirror(1)).toEqual([])
+      expect(synced.images.byHash(hash)).toEqual([])
+      expect(deletions).toBe(0)
+      await audit(workshop)
+      expect(found(workshop)).toEqual([])
+    },
+  )
 
   /** An image of ours, one that albumd deleted before and the host has again, and a foreign one that looks like it. */
   async function withTwice(): Promise<{ workshop: Workshop; again: string; alike: string }> {

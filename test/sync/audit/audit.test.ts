@@ -160,13 +160,22 @@ describe('an audit', () => {
     },
   )
 
-  it('leaves what is given up, and what a backup keeps, out of it', async () => {
+  it('misses an image that waits for its deletion, but not one whose DELETE is under way', async () => {
     const workshop = await withPictures()
+    const { id, remote_id } = imageOf(workshop, '1.png')
     workshop.remove('a')
-    await workshop.pass({ graceMs: 1000 })
-    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    await workshop.pass({ graceMs: DAY })
     await audit(workshop)
     expect(found(workshop)).toEqual([])
+    await workshop.host.deleteImage(remote_id, never)
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['gone 1.png'])
+    workshop.synced.commitNow(tx => tx.journal.openImageDeletion(id, Date.now()))
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+  })
+
+  it('finds nothing where a backup keeps the older version', async () => {
     const backup = await workshopWith({ '1.png': png(3, 2, 10).bytes }, { deletions: 'keep' })
     backup.write('1.png', png(5, 2, 10).bytes)
     await backup.pass()
