@@ -4,6 +4,7 @@ import { benchOf } from '../../bench/options.ts'
 import { helpOf, readCommandLine } from '../../scripts/command-line.ts'
 import { SIM } from '../sim/options.ts'
 
+const { operands: _, ...WITHOUT_OPERANDS } = SIM
 const BENCH = benchOf([
   { name: 'scan', about: 'what a look costs' },
   { name: 'upload', about: 'what it takes to send' },
@@ -37,7 +38,7 @@ describe('a command line', () => {
 
   it.each([
     [SIM, '--sed 5', "Unknown option '--sed'"],
-    [SIM, '5', "Unexpected argument '5'"],
+    [WITHOUT_OPERANDS, '5', "Unexpected argument '5'"],
     [SIM, '--seed', "Option '--seed <value>' argument missing"],
     [SIM, '--seed --from', "Option '--seed' argument is ambiguous"],
     [SIM, '--seeds many', '--seeds must be a whole number: many'],
