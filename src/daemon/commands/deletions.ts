@@ -4,6 +4,7 @@ import { realDisk } from '../../local/disk.ts'
 import { type Millis, systemClock } from '../../protocol/clock.ts'
 import { approved, kept, keptAhead } from '../../records/escrow.ts'
 import { movedTo } from '../../records/moves.ts'
+import { type AddressOf, deliveryAddresses } from '../../sync/listing/index.ts'
 import { checkRoot, missingPictures } from '../../sync/scan/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
@@ -44,7 +45,8 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
     const meant = list(config, synced, path, now)
     const isAhead = action === 'discard' && path !== undefined && seen === undefined
     const gone = isAhead ? goneUnnoticed(config, synced, path) : []
-    const ahead = gone.map(picture => keptNow(picture, now))
+    const addressOf = deliveryAddresses(synced)
+    const ahead = gone.map(picture => keptNow(picture, now, addressOf))
     const named = [...meant, ...ahead].map(({ mirror }) => mirror)
     if (path !== undefined && named.length === 0)
       throw new NotPossible(
@@ -113,7 +115,7 @@ function isKept(config: Config, synced: Synced, path: string): boolean {
 
 type GonePicture = Omit<FileAtPath, 'image'> & { root: string; image: ImageRow }
 
-function keptNow({ root, path, image }: GonePicture, now: number): PendingDeletion {
+function keptNow({ root, path, image }: GonePicture, now: number, addressOf: AddressOf): PendingDeletion {
   return {
     mirror: root,
     path,
@@ -125,7 +127,7 @@ function keptNow({ root, path, image }: GonePicture, now: number): PendingDeleti
     goes_at: null,
     next: [],
     size: image.size,
-    cdn_url: image.cdn_url,
+    cdn_url: image.cdn_url ?? addressOf(image.remote_id, image.name),
     image_id: image.remote_id,
   }
 }
@@ -188,6 +190,7 @@ function listed(
   const { mirrors } = config
   const running = stateIsLocked(stateFiles(config.state_dir).lock)
   const context = { config, synced, running, now }
+  const addressOf = deliveryAddresses(synced)
   return mirrors.flatMap(({ folder: mirror }) => {
     const row = synced.mirrors.of(mirror)
     if (!row) return []
@@ -209,7 +212,7 @@ function listed(
         goes_at: TIMED.has(codeOf(own!.why)) ? isoTime(own!.until) : null,
         next: next.map(showStep),
         size: image.size,
-        cdn_url: image.cdn_url,
+        cdn_url: image.cdn_url ?? addressOf(image.remote_id, image.name),
         image_id: image.remote_id,
       }
     })

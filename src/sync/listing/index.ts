@@ -8,6 +8,7 @@ export {
 } from './album-contents.ts'
 export { changesOf, formsOf } from './changed-name.ts'
 export {
+  type AddressOf,
   belowBase,
   confirmedPattern,
   deliveryAddresses,

@@ -294,6 +294,22 @@ describe('why, of a picture', () => {
     expect(told()).toBeNull()
   })
 
+  it('shows an address that the host has not told as the list of deletions does', async () => {
+    const at = await asked()
+    at.write('p.png', png(3, 3).bytes)
+    at.write('other.png', png(9, 3).bytes)
+    await at.pass()
+    rmSync(join(at.pictures, 'p.png'))
+    await at.pass({ graceMs: 600_000 })
+    const listed = () => listPending(at.config, at.synced, undefined, Date.now())[0]!
+    const told = listed()
+    const { id, hash, size } = at.synced.images.byRemoteId(told.image_id)!
+    at.synced.commitNow(tx => tx.images.prove({ id, hash, size, cdn_url: null }))
+    expect(told.cdn_url).toMatch(/^http/)
+    expect(listed().cdn_url).toBe(told.cdn_url)
+    expect(at.why('p.png').image?.cdn_url).toBe(told.cdn_url)
+  })
+
   it('does not speak of a grace when the host refused the deletion', async () => {
     const at = await asked()
     at.write('p.png', png(3, 3).bytes)
