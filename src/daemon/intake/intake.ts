@@ -6,6 +6,7 @@ import { realPathOf, unreadable } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { makeFolder } from '../../local/make-folder.ts'
+import { whyNoPicture } from '../../local/picture-file.ts'
 import type { ByteSource } from '../../protocol/byte-reader.ts'
 import { isPictureName } from '../../protocol/formats.ts'
 import { inspectPicture } from '../../protocol/picture/picture.ts'
@@ -127,7 +128,7 @@ async function refuseNoPicture(bytes: ByteSource, converts = false): Promise<voi
   if (bytes.size === 0) throw new NotPossible(inWords(because('empty_yet')), 'NOT_READY')
   const { picture, foreign } = await inspectPicture(bytes, 'size')
   if (picture === null && !(converts && foreign === 'HEIC'))
-    throw new NotPossible(`${factOf(because('not_a_picture'))}. Replace it`)
+    throw new NotPossible(`${factOf(whyNoPicture({ foreign }))}. Replace it`)
 }
 
 function numbered(name: string, n: number): string {

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load-config.ts'
 import { openIntake } from '../../../src/daemon/intake/intake.ts'
 import { readState } from '../../../src/daemon/state/state.ts'
+import { because, factOf } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
@@ -68,4 +69,15 @@ it('leaves the same bytes where they lie, under any name that a scan finds', asy
   writeFileSync(join(folder, 'b.png'), bytes)
   expect(await put('b.png')).toMatchObject({ path: 'b.png' })
   expect(readdirSync(folder).sort()).toEqual(['.hidden.png', 'a.png', 'alike.png', 'b.png'])
+})
+
+it('names the format of bytes that the host does not take', async () => {
+  const { folder, intake } = setIntake()
+  const heic = Buffer.from(`\0\0\0\x18ftypheic\0\0\0\0mif1${'x'.repeat(99)}`)
+  const said = factOf(because('foreign_picture', { format: 'HEIC' }))
+  await expect(intake({ name: 'a.jpg', bytes: Readable.from([heic]) })).rejects.toMatchObject({
+    code: 'NOT_POSSIBLE',
+    message: expect.stringContaining(said),
+  })
+  expect(readdirSync(folder)).toEqual([])
 })
