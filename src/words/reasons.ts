@@ -112,6 +112,7 @@ const KINDS = {
   time: localTime,
   pictures: (n: number) => count(n, 'picture'),
   number: inDigits,
+  wait: (images: number) => `${count(images, 'image')} ${images === 1 ? 'waits' : 'wait'}`,
   span: spanInWords,
   /** What is left of a span that passes only while albumd runs. Null: it runs, and the end of the span follows the text. */
   runs: (ms: number | null) => (ms === null ? '' : `, when albumd has run for about ${spanInWords(ms)} more`),

@@ -109,7 +109,7 @@ export const STATE_WORDS = {
   mirror_holds:
     'In {folder} {why:reason}. "albumd deletions list" shows them; "approve" has them done, "discard" keeps the images',
   many_deletions:
-    '{deletions:number} images of {folder} go together, but wait{until:until}{ms:ran} (in {folders:folders}). "albumd deletions approve" lets them go, "discard" keeps them',
+    'Many images of {folder} go together, so {deletions:wait}{until:until}{ms:ran} (in {folders:folders}). "albumd deletions approve" ends the wait, "discard" keeps what waits',
   no_sign_of_life:
     'albumd has given no sign of life for {ms:span}. Look for a disk or a network mount that hangs',
   config_refused: 'The new config was refused, so the old one stays ({said})',

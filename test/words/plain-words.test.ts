@@ -90,8 +90,8 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   image_held: [{ held: 'held' }, { held: 'unproved' }],
   deletions_wait: [{ deletions: 1 }, { deletions: 2 }],
   many_deletions: [
-    { folders: { named: ['a', ''], others: 0 }, ms: null },
-    { folders: { named: ['a'], others: 2 }, until: null, ms: 1 },
+    { deletions: 1, folders: { named: ['a', ''], others: 0 }, ms: null },
+    { deletions: 2, folders: { named: ['a'], others: 2 }, until: null, ms: 1 },
   ],
   looked_for_again: [{ until: null }, { until: 0 }],
   backlog_takes: [
