@@ -78,7 +78,7 @@ export async function onePass<N extends PassName>(
     const isInterrupted = interrupts.stop.aborted && result.verdict !== 'in_sync'
     const leavesDeletions = name === 'retry' && !carried.byDaemon
     const isNamed = 'paths' in request || ('path' in request && request.path !== undefined)
-    const end = { notCompared, notReady, isInterrupted, leavesDeletions, hasOneMirror, isNamed }
+    const end = { notCompared, notReady, isInterrupted, leavesDeletions, hasOneMirror, isNamed, quiet }
     if (json) printJson({ ...inJson(exitCode, done, result, end), ...(verified && { verified }) })
     else
       report(
@@ -139,6 +139,8 @@ interface End {
   leavesDeletions?: boolean
   hasOneMirror?: boolean
   isNamed?: boolean
+  /** Whether no line has said yet what each picture waits for. */
+  quiet?: boolean
 }
 
 function report(
@@ -299,7 +301,7 @@ export class Tally {
 
   leftInWords(
     left: PassResult['left'],
-    { notCompared, isInterrupted = false, leavesDeletions = false, hasOneMirror = true }: End = {},
+    { notCompared, isInterrupted = false, leavesDeletions = false, hasOneMirror = true, quiet }: End = {},
   ): string {
     const sum = (field: Counted) => sumOf(left, field)
     const inDoubt = sum('folders_in_doubt')
@@ -308,12 +310,12 @@ export class Tally {
     const guarded = guardedIn(left.filter(({ needs_person }) => needs_person || !isInterrupted)).size
     const unready = Math.min(this.#waiting.size, sum('pending_uploads'))
     const ready = sum('pending_uploads') - unready
-    // When all pictures wait for the same thing, the summary names it. Otherwise "albumd status" does.
+    // When all pictures wait for the same thing, the summary names it, unless that was just said. Otherwise "albumd status" does.
     const [first, ...others] = Array.from(this.#waiting, ([whole, { path, message }]) => ({
       path: hasOneMirror ? path : whole,
       message,
     }))
-    const isOne = first !== undefined && others.every(({ message }) => message === first.message)
+    const isOne = quiet && first !== undefined && others.every(({ message }) => message === first.message)
     const more = unready > 1 ? ` and ${inDigits(unready - 1)} more` : ''
     const all = countEach(
       [ready, 'to upload'],

@@ -31,16 +31,16 @@ describe('the summary of a pass', () => {
     expect(tally.inWords([{ ...IDLE, pending_uploads: 2001 }], [])).toContain(
       'left: 2,000 to upload, 1 waiting',
     )
-    expect(tally.inWords([{ ...IDLE, pending_uploads: 1 }], [])).toContain(
-      'left: 1 waiting (a.png: x). "albumd status" tells more',
-    )
+    const inWords = (pending_uploads: number, quiet: boolean) =>
+      tally.inWords([{ ...IDLE, pending_uploads }], [], { quiet })
+    expect(inWords(1, true)).toContain('left: 1 waiting (a.png: x). "albumd status" tells more')
+    // A line has just said what it waits for.
+    expect(inWords(1, false)).toContain('left: 1 waiting. "albumd status" tells more')
     tally.add(waits('b.png'))
-    expect(tally.inWords([{ ...IDLE, pending_uploads: 2 }], [])).toContain('2 waiting (a.png and 1 more: x)')
+    expect(inWords(2, true)).toContain('2 waiting (a.png and 1 more: x)')
     tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'b.png', size: 1, cdn_url: 'x' })
     tally.add({ ...waits('c.png'), message: 'y' } as SpokenEvent)
-    expect(tally.inWords([{ ...IDLE, pending_uploads: 3 }], [])).toContain(
-      'left: 1 to upload, 2 waiting. "albumd status" tells more',
-    )
+    expect(inWords(3, true)).toContain('left: 1 to upload, 2 waiting. "albumd status" tells more')
   })
 
   it('has as waiting, for programs, all that it calls left to upload', () => {
