@@ -30,7 +30,6 @@ import {
   type Workshop,
 } from '../workshop.ts'
 
-/** Sends without metadata. */
 function sendingWithout(strip: Strip): Pick<EngineContext, 'maker'> {
   return { maker: stripping(strip, () => new PictureChanged()) }
 }
@@ -38,15 +37,11 @@ const WITHOUT = sendingWithout('location')
 
 /** A photo with its place; `artist`: what an edit of its metadata changes. */
 function photo(seed: number, artist = 'TheArtist'): Buffer {
-  const exif = tiffOf(LITTLE, {
-    ...cameraTags(1),
-    315: artist,
-    271: `${artist} ${'x'.repeat(artist.length)}`,
-  })
+  const model = `${artist} ${'x'.repeat(artist.length)}`
+  const exif = tiffOf(LITTLE, { ...cameraTags(1), 315: artist, 271: model })
   return drawn({ seed, before: segment(0xe1, 'Exif\0\0', exif) })
 }
 
-/** What the host delivers of a picture. */
 async function delivered({ synced, host }: Pick<Workshop, 'synced' | 'host'>, path: string): Promise<Buffer> {
   const held: Uint8Array[] = []
   const { cdn_url } = imageOf(synced, path)
