@@ -161,7 +161,8 @@ async function build(home: string, name: string, before: string): Promise<string
   for (const folder of [into, sources]) mkdirSync(folder)
   const copy = copySources(sources, realpathSync(join(import.meta.dirname, '../../node_modules')))
   const line = `${before}; npm run --silent deb -- --quick --arch ${ARCH} --into '${into}'`
-  expect(await runFile('sh', ['-c', line], copy, { SOURCE_DATE_EPOCH })).toMatchObject({ code: 0, err: '' })
+  const err = `gathering the files for ${ARCH}\npacking them\n`
+  expect(await runFile('sh', ['-c', line], copy, { SOURCE_DATE_EPOCH })).toMatchObject({ code: 0, err })
   return into
 }
 
