@@ -170,7 +170,9 @@ export class Stripping {
   /** Whether both may have been sent of one version: the second for an edit of metadata that are sent, or on a person's word, or
    * because no file uses the first, which has metadata. */
   allowBoth(one: TrueImage, other: TrueImage): boolean {
-    if (one.bytes.equals(other.bytes)) return false
+    const { history, oracle } = this.#world
+    const isEdited = history.setting.strips !== undefined || oracle.edited.has(one.source!)
+    if (!isEdited || one.bytes.equals(other.bytes)) return false
     // What was asked for first may arrive last.
     const [before, image] = one.askedAt <= other.askedAt ? [one, other] : [other, one]
     const there = this.#world.disk.find(image.source!)?.node
