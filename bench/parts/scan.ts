@@ -9,7 +9,7 @@ import type { Means, Part } from '../part.ts'
 import { find, rcloneLsf, rcloneSync } from '../peers/listings.ts'
 import { startSyncthing } from '../peers/syncthing.ts'
 import { type Aim, compareRuns } from '../table/compare.ts'
-import { changeOneFile } from '../trees/make-tree.ts'
+import { changeOneFile, renewOneFile } from '../trees/make-tree.ts'
 import { TREES, type TreeName } from '../trees/shape.ts'
 
 /** Ours is the whole process: its start, its database, and its end. */
@@ -145,6 +145,7 @@ async function withColdCache(means: Means, synced: SyncedTree): Promise<void> {
 async function firstIndex(means: Means, name: TreeName): Promise<void> {
   means.say(`the first look, ${name}`)
   const tree = means.trees.tree(name)
+  renewOneFile(tree, TREES[name])
   const both: Contestants = {
     albumd: () => means.trees.index(name),
     ...(means.has('find', 'find') && { find: () => find(tree) }),

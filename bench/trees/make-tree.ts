@@ -22,6 +22,12 @@ export function treeIn(folder: string, shape: TreeShape, making: () => void): st
   return tree
 }
 
+/** Puts a new file in the place of the changing one. A file that was written over waits longer before it is sent. */
+export function renewOneFile(tree: string, shape: TreeShape): void {
+  rmSync(join(tree, changingFile(shape)))
+  changeOneFile(tree, shape)
+}
+
 /** Gives the changing file bytes that it never had before. */
 export function changeOneFile(tree: string, shape: TreeShape): void {
   // Beyond the numbers of the others.

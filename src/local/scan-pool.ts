@@ -1,5 +1,6 @@
+import { getCompileCacheDir } from 'node:module'
 import { availableParallelism } from 'node:os'
-import { extname } from 'node:path'
+import { dirname, extname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { realDisk } from './disk.ts'
@@ -144,8 +145,11 @@ class ScanLane {
   #ended = () => {}
 
   constructor(root: string) {
+    const compiled = getCompileCacheDir()
     this.#worker = new Worker(WORKER, {
       workerData: { root },
+      // A thread does not take over the process's cache of compiled code, and starts a seventh slower without it.
+      env: compiled ? { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) } : process.env,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
     this.#worker.unref()

@@ -3,9 +3,9 @@ import type { Config } from '../../config/schema.ts'
 import type { VerifiedInWords } from '../../daemon/commands/sync.ts'
 import type { Operation, Planned, PlannedInWords } from '../../daemon/engine/rehearsal.ts'
 import type { MirrorStatus } from '../../daemon/report/mirror-status.ts'
+import type { LeftOut } from '../../local/look.ts'
 import type { MirrorLocation } from '../../sync/scan/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import type { MirrorSummary } from '../../synced/summary.ts'
 import { because, codeOf, factOf, inWords, type Reason } from '../../words/reasons.ts'
 import { count, inDigits, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
@@ -68,10 +68,14 @@ export const syncCommand = configCommand(
     if (mayAsk && (await decideMany(config, pass.result.mirrors, onInterrupts)))
       pass = await onePass(config, 'sync', request, shown, onInterrupts)
     const { exitCode, result } = pass
-    const leavesOut = ({ left_out }: Pick<MirrorSummary, 'left_out'>) =>
-      Object.values(left_out).some(n => n > 0)
-    if (isFirst && !json && !quiet && result.mirrors.some(leavesOut))
-      await sayLeftOut(places.length > 0 ? places : wholeMirrors(config))
+    if (isFirst && !json && !quiet) {
+      if (named.length > 0) await sayLeftOut(places, null)
+      else
+        await sayLeftOut(
+          wholeMirrors(config),
+          result.mirrors.map(({ left_out }) => left_out),
+        )
+    }
     return exitCode
   },
 )
@@ -120,9 +124,12 @@ function decisionOf(word: string): 'yes' | 'keep' | 'no' | undefined {
   return (['yes', 'keep', 'no'] as const).find(decision => word === decision || word === decision[0])
 }
 
-async function sayLeftOut(places: readonly MirrorLocation[]): Promise<void> {
+async function sayLeftOut(
+  places: readonly MirrorLocation[],
+  scanned: readonly LeftOut[] | null,
+): Promise<void> {
   const { leftOutInWords } = await import('../terminal/left-out.ts')
-  for (const line of leftOutInWords(places)) printLine(line)
+  for (const line of leftOutInWords(places, scanned)) printLine(line)
 }
 
 async function preview(
@@ -168,12 +175,12 @@ async function preview(
     }
   }
   const note = (why: Reason) => void notes.add(inWords(why))
-  const leavesOut = await dryRun(config, { pruneIgnored, interruption, say, note }).finally(print)
+  const leftOut = await dryRun(config, { pruneIgnored, interruption, say, note }).finally(print)
   const sums = [...totals].map(([operation, sum]) => ({ operation, ...sum }))
   if (json) printJson({ dry_run: true, plan, totals: sums, notes: [...notes] })
   else {
     for (const line of notes) printLine(line)
-    if (leavesOut) await sayLeftOut(wholeMirrors(config))
+    await sayLeftOut(wholeMirrors(config), leftOut)
     printLine(`${totalsInWords(sums)}; nothing was changed, and the host was not asked`)
   }
   return EXIT.inSync

@@ -97,7 +97,7 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
       progress.say('over: nothing is guarded or held any more')
     }
     if (passes++ > 0 || interrupts.stop.aborted) return
-    const leftOut = leftOutInWords(wholeMirrors(config), commandFor('ls --left-out', workspace.config))
+    const leftOut = leftOutInWords(wholeMirrors(config), null, commandFor('ls --left-out', workspace.config))
     progress.say(whatNext(workspace, synced, latest, page.pageUrl?.url ?? null, leftOut))
   })
   await supervise(config, access, bus, interrupts, { display: page })

@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import { realDisk } from '../../local/disk.ts'
+import type { LeftOut } from '../../local/look.ts'
 import { HOST_TAKES, leftOutBelow, type MirrorLocation } from '../../sync/scan/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords } from '../../words/reasons.ts'
@@ -25,9 +26,12 @@ class Counted {
   readonly #kinds = new Map<string, number>()
 
   add({ why, path }: LeftOutAt): void {
-    const kind = why === 'format' ? extname(path).slice(1).toUpperCase() || 'without an extension' : why
-    this.#all++
-    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1)
+    this.count(why === 'format' ? extname(path).slice(1).toUpperCase() || 'without an extension' : why, 1)
+  }
+
+  count(kind: string, n: number): void {
+    this.#all += n
+    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + n)
   }
 
   inWords(): string {
@@ -49,13 +53,17 @@ class Counted {
   }
 }
 
-/** What is left out, in a few lines. No lines when nothing is. `command`: the command that lists all of it. */
+/** What is left out, in a few lines. No lines when nothing is. `scanned`: what a scan of these places has just counted. Only the
+ * extensions of other formats are not among it, so only for these the disk is walked again. `command`: lists all of it. */
 export function leftOutInWords(
   places: readonly MirrorLocation[],
+  scanned: readonly LeftOut[] | null,
   command = 'albumd ls --left-out',
 ): string[] {
   const counted = new Counted()
-  for (const left of leftOutAt(places)) if (left.kind === 'left_out') counted.add(left)
+  if (scanned?.every(({ format }) => format === 0)) {
+    for (const [why, n] of scanned.flatMap(counts => Object.entries(counts))) if (n > 0) counted.count(why, n)
+  } else for (const left of leftOutAt(places)) if (left.kind === 'left_out') counted.add(left)
   return counted.any ? [`Left out: ${counted.inWords()}. "${command}" says why`] : []
 }
 

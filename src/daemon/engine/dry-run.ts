@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
+import type { LeftOut } from '../../local/look.ts'
 import { PictureBuffers } from '../../local/picture-buffers.ts'
 import { openPicture } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
@@ -41,8 +42,8 @@ export interface DryRunOptions {
 }
 
 /** Runs the next pass on a copy of the state, with the grace of a running daemon, and asks no host. Throws what `sync` would.
- * Returns whether the mirrors leave something out. */
-export async function dryRun(config: Config, options: DryRunOptions): Promise<boolean> {
+ * Returns what each mirror leaves out. */
+export async function dryRun(config: Config, options: DryRunOptions): Promise<LeftOut[]> {
   const { pruneIgnored, interruption, say, note } = options
   const files = stateFiles(config.state_dir)
   const isRunning = stateIsLocked(files.lock)
@@ -102,7 +103,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<bo
       const { pictures } = synced.files.toSend(ids)
       if (stopped !== null && pictures > 0) note(because('pictures_wait', { pictures, why: stopped }))
       for (const why of notPlanned(synced, failed)) note(why)
-      return ids.some(id => synced.folders.withLeftOut(id).length > 0)
+      return ids.map(id => synced.summaries.below(id, '').left_out)
     } finally {
       synced.close()
     }

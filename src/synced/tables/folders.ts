@@ -74,11 +74,6 @@ export function openFolders({ all, column, get, kept, run, value }: Statements) 
         DoubtfulFolder
       >(`SELECT ${columns}, (SELECT code FROM failures WHERE folder = folders.id AND name = '' AND source = 'look') AS code
      FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NOT NULL ORDER BY path`),
-      /** The paths of folders on the disk in which the last look left something out. */
-      withLeftOut: column<[mirror: number], string>(
-        `SELECT path FROM folders WHERE mirror = +? AND present = 1
-           AND left_format + left_ignored + left_hidden + left_empty + left_links > 0 ORDER BY path`,
-      ),
       /** The paths of folders that were mount points at their last look. */
       mounts: column<[mirror: number], string>(
         'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND mount = 1 ORDER BY path',
