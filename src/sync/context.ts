@@ -34,7 +34,7 @@ export interface DeliveryPort extends HostPort {
 }
 
 /** What is needed to find, create and compare albums. */
-export interface AlbumPort extends RecordPort, HostPort {
+export interface AlbumPort extends RecordPort, DeliveryPort {
   claims: Claims
   emit: Emit
   /** The unrecorded images of the albums that were looked at. */

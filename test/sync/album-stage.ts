@@ -1,10 +1,20 @@
 import { expect } from 'vitest'
 import type { HostOptions } from '../../src/host/embedded-host.ts'
+import { PictureBuffers } from '../../src/local/picture-buffers.ts'
+import { openPicture } from '../../src/local/picture-file.ts'
 import { systemClock } from '../../src/protocol/clock.ts'
-import { hostWith, type ImageHost, type ListPage, type Outcome } from '../../src/remote/host.ts'
+import { pictureReader } from '../../src/protocol/likeness/likeness.ts'
+import {
+  hostWith,
+  type ImageHost,
+  type ListPage,
+  type Outcome,
+  PictureChanged,
+} from '../../src/remote/host.ts'
 import type { Album } from '../../src/sync/album.ts'
 import { AlbumTree } from '../../src/sync/albums/album-tree.ts'
 import { ALONE } from '../../src/sync/claims.ts'
+import type { DeliveryPort } from '../../src/sync/context.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
 import type { Synced } from '../../src/synced/synced.ts'
 import type { AlbumRow } from '../../src/synced/tables/albums.ts'
@@ -16,6 +26,15 @@ import { clientOf } from '../remote/client-of.ts'
 import { emptyState } from '../synced/open-tx.ts'
 
 export const never = new AbortController().signal
+
+/** V8 collects garbage each few pictures where each takes memory of its own. */
+const buffers = new PictureBuffers()
+
+/** How pictures on the disk are read. */
+export const READING: Pick<DeliveryPort, 'pictures' | 'openPicture'> = {
+  pictures: pictureReader,
+  openPicture: (root, path) => openPicture(root, path, { changed: () => new PictureChanged(), buffers }),
+}
 
 /** A real host, a state, and album trees between them. */
 export interface AlbumStage {
@@ -55,6 +74,7 @@ export async function openAlbumStage(options: Partial<HostOptions> = {}): Promis
         claims: ALONE,
         emit: () => {},
         contents,
+        ...READING,
         credentialLifetimeMs,
       }),
   }

@@ -4,12 +4,9 @@ import { onTestFinished } from 'vitest'
 import { type HostOptions, startHost } from '../../src/host/embedded-host.ts'
 import { type Disk, realDisk } from '../../src/local/disk.ts'
 import { lookAtFolder } from '../../src/local/look.ts'
-import { PictureBuffers } from '../../src/local/picture-buffers.ts'
-import { openPicture } from '../../src/local/picture-file.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
 import { type Clock, systemClock } from '../../src/protocol/clock.ts'
-import { pictureReader } from '../../src/protocol/likeness/likeness.ts'
-import { type HostFailure, hostWith, type ImageHost, PictureChanged } from '../../src/remote/host.ts'
+import { type HostFailure, hostWith, type ImageHost } from '../../src/remote/host.ts'
 import { ALONE } from '../../src/sync/claims.ts'
 import { FileAges } from '../../src/sync/clock.ts'
 import type { EngineContext } from '../../src/sync/context.ts'
@@ -31,7 +28,7 @@ import { UNLIMITED } from '../host/choices.ts'
 import { png } from '../pictures.ts'
 import { clientOf } from '../remote/client-of.ts'
 import { tempFolder } from '../temp-folder.ts'
-import { never } from './album-stage.ts'
+import { never, READING } from './album-stage.ts'
 
 const KEY = 'workshop-key'
 export const ALLOWANCE: Allowance = {
@@ -41,9 +38,6 @@ export const ALLOWANCE: Allowance = {
   days: null,
   probeEveryMs: 60_000,
 }
-
-/** V8 collects garbage each few pictures where each takes memory of its own. */
-const buffers = new PictureBuffers()
 
 /** The engine in this process, between a real folder and a real host. */
 export interface Workshop {
@@ -119,9 +113,8 @@ export async function openWorkshop(
     graceMs: 0,
     graceManyMs: 0,
     isDaemon: true,
-    pictures: pictureReader,
+    ...READING,
     maker: null,
-    openPicture: (root, path) => openPicture(root, path, { changed: () => new PictureChanged(), buffers }),
     allowance: ALLOWANCE,
     settleMs: 0,
     incomplete: new IncompletePictures({ afterMs: 600_000, action: 'leave' }),

@@ -129,21 +129,31 @@ export async function learnFromOthers(
   const { synced } = context
   let unlike = 0
   for (const { image, file } of others.slice(0, OTHERS_MOST)) {
-    const cdnUrl = deliveryAddresses(synced)(image.id, image.name ?? '')
-    const open = cdnUrl && (await opened(context, [file], signal))
-    if (!open) continue
-    try {
-      if (open.picture?.mime !== mime) continue
-      const read = { open, sent: asItLies(open), picture: open.picture }
-      const looked = await lookAt(context, cdnUrl, knownOf(read), signal)
-      if (looked.kind === 'unknown') continue
-      if (
-        isSame(looked.kind) ||
-        ((looked.kind === 'other' || looked.kind === 'turned') && ++unlike === OTHERS)
-      )
-        return void (await learn(synced, mime, looked.kind))
-    } finally {
-      open.close()
-    }
+    const like = await lookAtFile(context, image, file, signal, mime)
+    if (like === null) continue
+    if (isSame(like) || ((like === 'other' || like === 'turned') && ++unlike === OTHERS))
+      return void (await learn(synced, mime, like))
+  }
+}
+
+/** Compares what an image delivers with a file as it lies there. Null: one of them can't be had, or the file is of another type
+ * than `mime`. */
+export async function lookAtFile(
+  context: DeliveryPort,
+  { id, name = '' }: { id: string; name?: string | undefined },
+  file: FileKey,
+  signal: AbortSignal,
+  mime?: string,
+): Promise<Like | null> {
+  const cdnUrl = deliveryAddresses(context.synced)(id, name)
+  const open = cdnUrl && (await opened(context, [file], signal))
+  if (!open) return null
+  try {
+    const { picture } = open
+    if (picture === null || picture.mime !== (mime ?? picture.mime)) return null
+    const looked = await lookAt(context, cdnUrl, knownOf({ open, sent: asItLies(open), picture }), signal)
+    return looked.kind === 'unknown' ? null : looked.kind
+  } finally {
+    open.close()
   }
 }

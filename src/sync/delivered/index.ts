@@ -5,6 +5,7 @@ export {
   learnAgain,
   learnFrom,
   learnFromOthers,
+  lookAtFile,
   mayBeAltered,
 } from './compare.ts'
 export {
@@ -14,6 +15,7 @@ export {
   isAltering,
   isIt,
   isLess,
+  isSame,
   mayHaveSent,
   readData,
 } from './learned.ts'

@@ -6,7 +6,7 @@ export {
   type UnrecordedImage,
   unrecordedIn,
 } from './album-contents.ts'
-export { changesOf, formsOf } from './changed-name.ts'
+export { changesOf, formsOf, type ListedForms } from './changed-name.ts'
 export {
   type AddressOf,
   belowBase,

@@ -262,4 +262,19 @@ export const KEPT_LATER: readonly History[] = [
   { ...THREE, seed: 1_000_000_771, graceMs: 600_000, files: [[0, 1]],
     setting: { ...PLAIN_SETTING, strips: { from: 1, to: Number.MAX_SAFE_INTEGER } },
     actions: [at(0, 'editNote'), at(1, 'change', 0, 5), at(2, 'change', 0, 1), at(2, 'editNote')] },
+  // The state is lost, and the host lists the albums of two folders under one name. Their pictures are listed alike too, but lie in
+  // an album of the one and in the other itself.
+  { ...THREE, seed: 1_000_000_780, variations: { ...PLAIN, renames: 'masked' }, files: [[35, 2], [2, 3], [18, 3]],
+    pauses: [3_700_000, 25_200_000], actions: [at(0, 'quota', 2), at(1, 'loseState', 0, 2)] },
+  // The same, and the album of the folder that asks first shows more of the other one, which has an older album.
+  { ...THREE, seed: 1_000_000_781, variations: { ...PLAIN, renames: 'masked' }, files: [[0, 3], [3, 1]],
+    pauses: [60_000, 60_000, 60_000, 700_000],
+    actions: [
+      at(0, 'saveCopy', 0, 1), at(0, 'add', 34, 1), at(0, 'remove'), at(1, 'add', 33, 5), at(3, 'olderCopy', 0, 1),
+      at(3, 'loseState', 0, 2),
+    ] },
+  // The same, and only what is delivered tells the pictures apart.
+  { ...THREE, seed: 1_000_000_782, variations: { ...PLAIN, renames: 'masked', namesBase: true }, files: [[2, 2]],
+    order: 'newest', pauses: [60_000, 60_000, 900_000, 60_000],
+    actions: [at(1, 'add', 1, 3), at(2, 'loseState', 0, 2)] },
 ]

@@ -147,4 +147,7 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   2012000702: 'the judge counted a picture of a refused format as asked about whose refusal nobody had heard',
   2030200957: 'the judge wanted what a rule hides pruned, of which there was no record but of its image',
   2030012041: 'the same as in 2001301715, where the image of one is deleted',
+  2060001429:
+    'after a lost state two albums that a host lists under one name were taken for each other, and so were their pictures',
+  3000001113: "the judge wanted another person's empty album to be known, which the host lists like another",
 }

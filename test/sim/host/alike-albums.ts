@@ -6,7 +6,8 @@ import { listedName } from './listing-view.ts'
 
 type Surroundings = Pick<World, 'disk' | 'history' | 'oracle' | 'state' | 'truth'>
 
-/** Albums of several folders that the host lists under one name. After a lost state what lies in them tells whose they are. */
+/** Albums of several folders that the host lists under one name. What lies in them tells whose they are, if albumd has not made
+ * them, or its state was lost. */
 export class AlikeAlbums {
   readonly #world: Surroundings
   /** The ids of albums of which nothing told that when a pass began, before they were recorded. */
@@ -17,10 +18,10 @@ export class AlikeAlbums {
   }
 
   passBegins(): void {
-    const { disk, oracle, truth } = this.#world
-    if (!oracle.stateLost) return
+    const { disk, history, oracle, truth } = this.#world
+    if (history.variations.renames === null) return
     for (const album of truth.liveAlbums()) {
-      if (this.#recordOf(album)) continue
+      if (this.#recordOf(album) || (album.by === 'albumd' && !oracle.stateLost)) continue
       const isTold = truth
         .live()
         .some(image => isIn(image.album, album) && image.source !== null && disk.find(image.source))

@@ -246,7 +246,7 @@ export class Oracle implements Watch {
       if (other === image || other.by === 'other' || other.deletionAsked || other.source !== image.source)
         continue
       if (other.hash !== image.hash || other.name !== image.name) continue
-      if (pathOfAlbum(other.album) !== pathOfAlbum(image.album)) continue
+      if (this.#listedPath(other.album) !== this.#listedPath(image.album)) continue
       if (this.words.allowBoth(other, image) || this.#facts.stripping.allowBoth(other, image)) continue
       if (this.#isUnknown(other)) continue
       // It was another picture in between: its image from then is given up.
@@ -257,6 +257,15 @@ export class Oracle implements Watch {
       if (!between && counts && !this.#facts.mayBeDeleted(other.id))
         this.report('nothing-twice', `${nameOf(image)} was sent twice`)
     }
+  }
+
+  /** Of albums that the host lists under one name each picture goes into its own. */
+  #listedPath(album: TrueAlbum | null): string {
+    const { variations } = this.#facts
+    return pathOfAlbum(album)
+      .split('/')
+      .map(name => listedName(name, variations))
+      .join('/')
   }
 
   /** Nobody tells albumd that another person has put it there. */

@@ -33,6 +33,14 @@ export const ALTERED: readonly Row[] = [
   [1_500_000_701, "an album that may be another folder's is never this one's",
     'after a lost state both folders get a twin',
     { 'sync/albums/album-choice.ts': { 'AlbumChoice.#best': returning((best, _, { name }) => best?.name === name ? best : undefined) } }],
+  [1_000_000_782, 'listings alone tell which of two albums is whose', 'after a lost state the pictures of both are sent again',
+    { 'sync/albums/album-choice.ts': { lookAtFile: () => async () => null } }],
+  [1_000_000_780, 'it does not count in which albums pictures lie', 'after a lost state they go into albums of each other',
+    { 'sync/albums/album-choice.ts': {
+      imagesOf: returning(images => images.map((image: { forms: unknown[] }) => ({ ...image, forms: image.forms.slice(-1) }))),
+      'AlbumChoice.#foldersAt': returning(folders =>
+        folders.map((folder: { path: string[] }) => ({ ...folder, path: folder.path.slice(0, 2) }))),
+    } }],
   [1_000_000_440, 'an album that answers with the root is there', 'pictures of an album that is gone lie in the root',
     { 'sync/listing/walk.ts': { showsItsOwn: always } }],
   [2_005_000_544, "an album that is refused is a picture's refusal",

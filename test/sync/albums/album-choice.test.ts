@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { HOUR_MS, systemClock } from '../../../src/protocol/clock.ts'
 import { ALBUM_IN_DOUBT } from '../../../src/sync/albums/index.ts'
@@ -6,15 +8,16 @@ import type { Synced } from '../../../src/synced/synced.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { png, type TestPicture } from '../../pictures.ts'
 import { FILE } from '../../synced/rows.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { type AlbumStage, found, listingWith, never, openAlbumStage } from '../album-stage.ts'
 
 const SMALL = { ...png(3, 2), name: 'red.png' }
 const LARGE = { ...png(90, 90), name: 'green.png' }
 
-/** Records a mirror with one picture in each of its folders. */
-function record(synced: Synced, folders: Record<string, TestPicture>): void {
+/** Records a mirror with one picture in each of its folders. `at`: where it lies. */
+function record(synced: Synced, folders: Record<string, TestPicture>, at = '/pictures'): void {
   synced.commitNow(tx => {
-    const mirror = tx.mirrors.add('/pictures', '').id
+    const mirror = tx.mirrors.add(at, '').id
     for (const [path, { name, bytes }] of Object.entries(folders))
       tx.files.put({ ...FILE, folder: tx.folders.add(mirror, path).id, name, size: bytes.length })
   })
@@ -50,6 +53,49 @@ it.each([
     expect(asked).not.toContain('create_album')
   },
 )
+
+it('of albums that show the same names and sizes each goes to the folder whose picture is in it', async () => {
+  const stage = await openAlbumStage()
+  const { there, synced } = stage
+  const home = tempFolder()
+  const of: Record<string, TestPicture> = { 北: png(3, 2, 1), 上: png(3, 2, 2) }
+  const made = new Map<string, string>()
+  for (const [name, picture] of Object.entries(of).toReversed()) {
+    made.set(name, await there.album(name))
+    await there.image(picture, { album_id: made.get(name) })
+    mkdirSync(join(home, name))
+    writeFileSync(join(home, name, picture.name), picture.bytes)
+  }
+  record(synced, of, home)
+  synced.commitNow(tx => tx.meta.set('cdn_base', there.running.cdnBaseUrl))
+  const albums = masking(stage)
+  for (const [name, id] of made) expect(found(await albums.find([name], never)).remote_id).toBe(id)
+})
+
+it('of albums with the same pictures each goes to the folder in which they lie alike', async () => {
+  const stage = await openAlbumStage()
+  const { there, synced } = stage
+  const outer = await there.album('上')
+  await there.image(SMALL, { album_id: await there.album('in', outer) })
+  const plain = await there.album('北')
+  await there.image(SMALL, { album_id: plain })
+  record(synced, { 北: SMALL, '上/in': SMALL })
+  const albums = masking(stage)
+  expect(found(await albums.find(['北'], never)).remote_id).toBe(plain)
+  expect(found(await albums.find(['上'], never)).remote_id).toBe(outer)
+})
+
+it('an album that shows more of a folder that has a better one is left to the folder that has none', async () => {
+  const stage = await openAlbumStage()
+  const { there, synced, asked } = stage
+  const theirs = await there.album('上')
+  for (const picture of [SMALL, LARGE]) await there.image(picture, { album_id: theirs })
+  const ours = await there.album('北')
+  await there.image(SMALL, { album_id: ours })
+  record(synced, { 北: { ...LARGE, name: SMALL.name }, 上: SMALL })
+  expect(found(await masking(stage).find(['北'], never)).remote_id).toBe(ours)
+  expect(asked).not.toContain('create_album')
+})
 
 it('an album is known by what lies in the albums in it', async () => {
   const stage = await openAlbumStage()

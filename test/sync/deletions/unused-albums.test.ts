@@ -42,11 +42,11 @@ async function give(
   at: number,
   { host = workshop.host, policy = {}, work = deleteUnusedAlbums }: Changes = {},
 ): Promise<HostFailure | null> {
-  const { synced, mirror, events } = workshop
+  const { mirror, events } = workshop
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + at }
   const emit = (emitted: (typeof events)[number]) => void events.push(emitted)
   const parts = {
-    synced,
+    ...workshop.context(),
     host,
     clock,
     claims: ALONE,
