@@ -62,6 +62,11 @@ export class ByteReader {
     return (await this.bytes(from, Math.min(to, this.size) - from))?.subarray(0, to - from) ?? NONE
   }
 
+  /** The text at this offset. */
+  async text(from: number, length: number): Promise<string> {
+    return (await this.slice(from, from + length)).toString('latin1')
+  }
+
   /** The 32-bit number at this offset, in little endian. 0 where the source ends before. */
   async number(offset: number): Promise<number> {
     return (await this.bytes(offset, 4))?.readUInt32LE(0) ?? 0

@@ -80,10 +80,6 @@ export class DataFold {
     for await (const piece of this.reader.pieces(from, to)) into.update(piece)
   }
 
-  async text(from: number, length: number): Promise<string> {
-    return (await this.reader.slice(from, from + length)).toString('latin1')
-  }
-
   async profile(from: number, to: number): Promise<void> {
     this.#icc ??= createHash('sha256')
     await this.add(from, to, this.#icc)
@@ -116,9 +112,9 @@ function jpegData(source: ByteSource): Promise<ImageData | null> {
   return new DataFold(source).over(walkJpeg, async ({ name, role, from, to }, data) => {
     const start = from + SEGMENT_HEAD
     if (role === 'image') await data.add(from, to)
-    else if (name === 'APP2' && (await data.text(start, ICC.length)) === ICC)
+    else if (name === 'APP2' && (await data.reader.text(start, ICC.length)) === ICC)
       await data.profile(start + ICC_START, to)
-    else if (name === 'APP14' && (await data.text(start, 5)) === 'Adobe') {
+    else if (name === 'APP14' && (await data.reader.text(start, 5)) === 'Adobe') {
       const [transform] = (await data.reader.slice(start, to)).subarray(TRANSFORM)
       if (transform !== undefined) data.facts.transform = transform
     } else if (role === 'header') {
@@ -178,7 +174,7 @@ const COLOURS = new Set(['iCCP', 'gAMA', 'cICP'])
 function gifData(source: ByteSource): Promise<ImageData | null> {
   return new DataFold(source).over(walkGif, async ({ name, role, from, to }, data) => {
     if (role === 'metadata') {
-      if ((await data.text(from + 3, 11)) === 'ICCRGBG1012') await data.profile(from + 14, to)
+      if ((await data.reader.text(from + 3, 11)) === 'ICCRGBG1012') await data.profile(from + 14, to)
     } else if (role !== 'end') await data.add(from + (NAMES[name] ?? 0), to)
   })
 }
@@ -192,13 +188,13 @@ function webpData(source: ByteSource): Promise<ImageData | null> {
   return new DataFold(source).over(walkWebp, async ({ name, role, from, to }, data) => {
     const start = from + CHUNK_HEAD
     if (name === 'VP8X') {
-      isOpaque = ((await data.text(start, 1)).charCodeAt(0) & ALPHA_OR_FRAMES) === 0
+      isOpaque = ((await data.reader.text(start, 1)).charCodeAt(0) & ALPHA_OR_FRAMES) === 0
       if (!isOpaque) await data.add(start + 4, to)
     } else if (name === 'EXIF') data.turned(await exifStates(data.reader, start))
     else if (name === 'ICCP') await data.profile(start, to)
     else if (name !== 'RIFF' && (role === 'image' || role === 'header')) {
       // Decoders drop transparency that the header denies, and a rewrite may bring it back.
-      const isClear = name === 'VP8L' && (await data.text(start + 4, 1)).charCodeAt(0) & VP8L_ALPHA
+      const isClear = name === 'VP8L' && (await data.reader.text(start + 4, 1)).charCodeAt(0) & VP8L_ALPHA
       if (isOpaque && (isClear || name === 'ALPH')) return false
       data.sum.update(`${name} ${to - start}`)
       await data.add(start, to)

@@ -20,6 +20,7 @@ export const MOST_READ = 300_000
 /** An entry of a directory: `count` values of `bytes` bytes (0: of an unknown type), from the offset `at` on. `from`: where the
  * entry itself begins. */
 export interface Entry {
+  tag: number
   from: number
   type: number
   count: number
@@ -29,6 +30,8 @@ export interface Entry {
 }
 
 export interface Directory {
+  from: number
+  /** The first with each tag. */
   entries: Map<number, Entry>
   count: number
   /** The offset behind the entries, where the pointer to the next directory stands. */
@@ -43,7 +46,7 @@ export interface Directory {
 export class Tiff {
   readonly reader: ByteReader
   /** Where the TIFF begins in the file. All pointers in the TIFF count from this offset. */
-  readonly #start: number
+  readonly start: number
   readonly isLittle: boolean
   #left = MOST_READ
   /** The offset of the first directory. 0: the header names none. */
@@ -53,42 +56,52 @@ export class Tiff {
     return new Tiff(reader, await reader.slice(start, start + HEADER), start)
   }
 
+  /** That of EXIF, which may have its name in front. */
+  static async ofExif(reader: ByteReader, start: number): Promise<Tiff> {
+    return Tiff.at(reader, (await reader.text(start, EXIF.length)) === EXIF ? start + EXIF.length : start)
+  }
+
   private constructor(reader: ByteReader, header: Buffer, start: number) {
     this.reader = reader
-    this.#start = start
+    this.start = start
     this.isLittle = header[0] === 0x49
     this.first = header.byteLength < HEADER ? 0 : this.#pointer(header, HEADER - POINTER)
   }
 
-  /** The directory at this offset, with its entries for these tags. Without any when the file ends before it. */
-  async directory(at: number, tags: readonly number[]): Promise<Directory> {
+  /** Whether no more is read, so that something may be left out. */
+  get isReadOut(): boolean {
+    return this.#left <= 0
+  }
+
+  /** The directory at this offset. Without entries when the file ends before it. */
+  async directory(at: number): Promise<Directory> {
     const head = at > 0 ? await this.reader.bytes(at, COUNT) : null
     const count = head ? this.uint(head, 0, COUNT) : 1
     const end = at + COUNT + count * ENTRY
-    const found: Directory = { entries: new Map(), count, end, next: 0 }
+    const found: Directory = { from: at, entries: new Map(), count, end, next: 0 }
     // Some writers leave out the pointer to the next directory behind the last one, at the file's end.
     if (end + POINTER > this.reader.size && end !== this.reader.size) found.flaw = { code: 'cut' }
     for (let offset = at + COUNT; head && offset < end && this.#left-- > 0; offset += ENTRY) {
       const read = await this.reader.bytes(offset, ENTRY)
       if (read === null) break
-      this.#take(read, offset, tags, found)
+      this.#take(read, offset, found)
     }
     const next = head && (await this.reader.bytes(end, POINTER))
     if (next) found.next = this.#pointer(next, 0)
     return found
   }
 
-  #take(read: Buffer, offset: number, tags: readonly number[], found: Directory): void {
+  #take(read: Buffer, offset: number, found: Directory): void {
     const [tag, type] = [this.uint(read, 0, 2), this.uint(read, 2, 2)]
     const values = { count: this.uint(read, 4, 4), bytes: BYTES_OF_TYPE[type] ?? 0 }
     const length = values.count * values.bytes
     // When the values fit into the entry, they stand in it. Otherwise the entry holds a pointer to them.
-    const at = length <= POINTER ? offset + VALUE_AT : this.#start + this.uint(read, VALUE_AT, POINTER)
+    const at = length <= POINTER ? offset + VALUE_AT : this.start + this.uint(read, VALUE_AT, POINTER)
     if (tag + type + values.count === 0) found.flaw ??= { code: 'unwritten', at: offset }
     const { size } = this.reader
     if (at + length > size) found.flaw ??= { code: 'cut', part: `tag ${tag}`, at: size }
-    if (tags.includes(tag) && !found.entries.has(tag))
-      found.entries.set(tag, { from: offset, type, ...values, at, isWhole: WHOLE.has(type) })
+    if (!found.entries.has(tag))
+      found.entries.set(tag, { tag, from: offset, type, ...values, at, isWhole: WHOLE.has(type) })
   }
 
   /** The first number of each of these entries. */
@@ -116,11 +129,19 @@ export class Tiff {
   /** The offset of the directory that a pointer names. 0: the pointer names none. */
   #pointer(bytes: Buffer, at: number): number {
     const directory = this.uint(bytes, at, POINTER)
-    return directory && this.#start + directory
+    return directory && this.start + directory
   }
 
   uint(bytes: Buffer, at: number, length: number): number {
     return this.isLittle ? bytes.readUIntLE(at, length) : bytes.readUIntBE(at, length)
+  }
+
+  /** The bytes of a number. */
+  bytesOf(number: number, length: number): Buffer {
+    const bytes = Buffer.alloc(length)
+    if (this.isLittle) bytes.writeUIntLE(number, 0, length)
+    else bytes.writeUIntBE(number, 0, length)
+    return bytes
   }
 }
 
@@ -129,9 +150,8 @@ export const EXIF = 'Exif\0\0'
 
 /** What EXIF at this offset says of the picture: how it is turned (EXIF 2.32, 4.6). */
 export async function exifStates(reader: ByteReader, start: number): Promise<Stated> {
-  const name = (await reader.slice(start, start + EXIF.length)).toString('latin1')
-  const tiff = await Tiff.at(reader, name === EXIF ? start + EXIF.length : start)
-  const first = await tiff.directory(tiff.first, [ORIENTATION])
+  const tiff = await Tiff.ofExif(reader, start)
+  const first = await tiff.directory(tiff.first)
   const orientation = (await tiff.numbers(first, [ORIENTATION])).get(ORIENTATION)
   return orientation === undefined ? {} : { orientation }
 }

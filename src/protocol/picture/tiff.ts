@@ -1,5 +1,5 @@
 import { type ByteReader, PAGE } from '../byte-reader.ts'
-import { flawed, type Part, type Walk } from './part.ts'
+import { flawed, type Part } from './part.ts'
 import { type Directory, HEADER, POINTER, Tiff } from './tiff-directories.ts'
 import { endOfZeros, ROOM, Zeros } from './zeros.ts'
 
@@ -20,17 +20,21 @@ export const PIECES = [
   { kind: 'tile', offsets: 324, lengths: 325 },
   { kind: 'JPEG', offsets: 513, lengths: 514 },
 ] as const
-const TAGS = [...NUMBERS, SUB_DIRECTORIES, ...PIECES.flatMap(({ offsets, lengths }) => [offsets, lengths])]
 const YCBCR = 6
 
 /** So many directories are read, because a file may be crafted to take long. */
 export const MOST_DIRECTORIES = 1000
 const NOTHING_BELOW = 2 ** 32 - 1
 
+/** A directory, or a part that one names. */
+export interface TiffPart extends Part {
+  directory?: Directory
+}
+
 /** A TIFF's directories say where everything is. No part is the end, because a writer may append a page. */
-export const walkTiff: Walk = async function* (reader) {
+export async function* walkTiff(reader: ByteReader, given?: Tiff): AsyncGenerator<TiffPart, void> {
   const { size } = reader
-  const tiff = await Tiff.at(reader)
+  const tiff = given ?? (await Tiff.at(reader))
   const header: Part = { role: 'header', name: 'header', from: 0, to: HEADER }
   const code = size < HEADER ? 'cut' : tiff.first === 0 && 'unwritten'
   yield flawed(header, code, header.name, code === 'cut' ? size : HEADER - POINTER)
@@ -43,7 +47,7 @@ export const walkTiff: Walk = async function* (reader) {
   }
   let count = 0
   for (const at of directories) {
-    const directory = await tiff.directory(at, TAGS)
+    const directory = await tiff.directory(at)
     const numbers = await tiff.numbers(directory, NUMBERS)
     const part: Part = { role: 'index', name: `directory ${++count}`, from: at, to: directory.end + POINTER }
     if (count === 1) {
@@ -51,7 +55,7 @@ export const walkTiff: Walk = async function* (reader) {
       const isRaw = numbers.has(DNG_VERSION)
       part.states = { ...(width && height && { width, height }), ...(isRaw && { raw: true as const }) }
     }
-    yield await looked(reader, directory, part)
+    yield { ...(await looked(reader, directory, part)), directory }
     for await (const below of tiff.numbersOf(directory.entries.get(SUB_DIRECTORIES))) enter(below)
     yield* pixels.of(directory, numbers)
     enter(directory.next)

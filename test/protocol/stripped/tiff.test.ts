@@ -125,7 +125,7 @@ describe.each([LITTLE, BIG])('a TIFF that begins with $head', order => {
   test('of more numbers than are read is an obstacle, and not half a picture', async () => {
     const places = Array.from({ length: 160_000 }, (_, nth) => 8 + (nth % 100))
     const file = tiffOf(order, { 273: { long: places }, 279: { long: places.map(() => 1) } })
-    expect(await obstacle('tiff', file)).toMatchObject({ code: 'too_many', part: 'directory 1' })
+    expect(await obstacle('tiff', file)).toMatchObject({ code: 'too_many' })
   })
 
   /** Pages of one number, 50 bytes apart, the first with pixels and the others with a camera's directory at `photo`. */

@@ -40,7 +40,7 @@ export class Announcements {
 
   async #takeIndex(reader: ByteReader, start: number): Promise<void> {
     const tiff = await Tiff.at(reader, start)
-    const { entries: found } = await tiff.directory(tiff.first, [MP_ENTRIES])
+    const { entries: found } = await tiff.directory(tiff.first)
     const { at = 0, count = 0 } = found.get(MP_ENTRIES) ?? {}
     const entries = await reader.slice(at, at + count)
     this.#images = []

@@ -1,22 +1,12 @@
 import type { ByteReader } from '../../byte-reader.ts'
-import {
-  COUNT,
-  type Directory,
-  ENTRY,
-  type Entry,
-  EXIF,
-  HEADER,
-  ORIENTATION,
-  POINTER,
-  Tiff,
-} from '../tiff-directories.ts'
-import { type Strip, textAt } from './rules.ts'
+import { COUNT, ENTRY, type Entry, HEADER, ORIENTATION, POINTER, Tiff } from '../tiff-directories.ts'
+import type { Strip } from './rules.ts'
 
 /** Where EXIF's own directory is. */
 export const PHOTO = 34_665
 /** What stays with `location` (EXIF 2.32, 4.6): make, model, time, artist and copyright; and in EXIF's own directory exposure,
  * times and lens. Zones of times are places, and numbers of cameras are persons, so both go. */
-export const LEFT = {
+const LEFT = {
   image: [271, 272, 306, 315, 33_432],
   // biome-ignore format: a list.
   photo: [
@@ -31,89 +21,89 @@ const [ASCII, SHORT, LONG, UNDEFINED] = [2, 3, 4, 7]
 const MOST_NUMBERS = 4
 const MOST_TEXT = 1000
 
-/** Whether a tag that stays has a value of its kind. */
-export function isPlain({ type, bytes, count }: Entry): boolean {
-  if (type === ASCII) return count <= MOST_TEXT
-  return type !== UNDEFINED && bytes > 0 && count >= 1 && count <= MOST_NUMBERS
+/** The entries of a directory that stay with `location`, when they have values of their kind between the TIFF's begin and `end`. */
+export function leftIn(
+  { start }: Tiff,
+  { entries }: { entries: ReadonlyMap<number, Entry> },
+  kind: keyof typeof LEFT,
+  end: number,
+): Entry[] {
+  const tags: readonly number[] = LEFT[kind]
+  return [...entries.values()].filter(({ tag, type, bytes, count, at }) => {
+    if (!tags.includes(tag) || at < start || at + count * bytes > end) return false
+    if (type === ASCII) return count <= MOST_TEXT
+    return type !== UNDEFINED && bytes > 0 && count >= 1 && count <= MOST_NUMBERS
+  })
 }
 
-/** An entry that is to be written. */
+/** An entry that is to be written. Its value may be the directory to which it points. */
 interface Field {
   tag: number
   type: number
   count: number
-  value: Buffer
+  value: Buffer | Field[]
 }
 
 /** A new EXIF with what may stay of the one between these offsets, and with this orientation. Null: nothing stays. Without the
  * name in front, which not all writers put there, some decoders do not see it. */
 export async function newExif(
   reader: ByteReader,
-  [start, end]: [number, number],
+  [from, end]: [number, number],
   orientation: number | undefined,
   how: Strip,
 ): Promise<Buffer | null> {
-  const name = (await textAt(reader, start, EXIF.length)) === EXIF ? EXIF : ''
-  const from = start + name.length
-  const tiff = await Tiff.at(reader, from)
-  const number = numbersOf(tiff)
-  const fieldsOf = async ({ entries }: Directory, tags: readonly number[]): Promise<Field[]> => {
-    const fields: Field[] = []
-    for (const [tag, entry] of entries) {
-      const to = entry.at + entry.count * entry.bytes
-      if (!tags.includes(tag) || !isPlain(entry) || entry.at < from || to > end) continue
-      fields.push({ tag, ...entry, value: Buffer.from(await reader.slice(entry.at, to)) })
-    }
-    return fields
-  }
-  const one = (tag: number, type: number, value: Buffer): Field => ({ tag, type, count: 1, value })
+  const tiff = await Tiff.ofExif(reader, from)
   const isTurned = orientation !== undefined && orientation >= 2 && orientation <= 8
-  const image = isTurned ? [one(ORIENTATION, SHORT, number(orientation, 2))] : []
-  const photo: Field[] = []
+  const fields: Field[] = isTurned ? [field(ORIENTATION, SHORT, tiff.bytesOf(orientation, 2))] : []
   if (how === 'location') {
-    const first = await tiff.directory(tiff.first, [...LEFT.image, PHOTO])
-    image.push(...(await fieldsOf(first, LEFT.image)))
+    const first = await tiff.directory(tiff.first)
     const place = (await tiff.numbers(first, [PHOTO])).get(PHOTO)
-    if (place) photo.push(...(await fieldsOf(await tiff.directory(from + place, LEFT.photo), LEFT.photo)))
+    const own = await tiff.directory(place ? tiff.start + place : 0)
+    const photo = await read(reader, leftIn(tiff, own, 'photo', end))
+    fields.push(...(await read(reader, leftIn(tiff, first, 'image', end))))
+    if (photo.length > 0) fields.push(field(PHOTO, LONG, photo))
   }
-  if (image.length + photo.length === 0) return null
-  const header = [
-    Buffer.from(name, 'latin1'),
+  if (fields.length === 0) return null
+  return Buffer.concat([
+    await reader.slice(from, tiff.start),
     Buffer.from(tiff.isLittle ? 'II' : 'MM'),
-    number(42, 2),
-    number(HEADER, 4),
-  ]
-  if (photo.length === 0) return Buffer.concat([...header, directoryOf(image, HEADER, number)])
-  const withPhoto = (at: number) => directoryOf([...image, one(PHOTO, LONG, number(at, 4))], HEADER, number)
-  const at = HEADER + withPhoto(0).byteLength
-  return Buffer.concat([...header, withPhoto(at), directoryOf(photo, at, number)])
+    tiff.bytesOf(42, 2),
+    tiff.bytesOf(HEADER, POINTER),
+    written(tiff, fields, HEADER),
+  ])
 }
 
-type Numbers = (value: number, length: number) => Buffer
-
-/** Writes numbers in the byte order of this TIFF. */
-export function numbersOf({ isLittle }: Tiff): Numbers {
-  return (value, length) => {
-    const bytes = Buffer.alloc(length)
-    if (isLittle) bytes.writeUIntLE(value, 0, length)
-    else bytes.writeUIntBE(value, 0, length)
-    return bytes
-  }
+function field(tag: number, type: number, value: Field['value']): Field {
+  return { tag, type, count: 1, value }
 }
 
-/** The last directory of its kind, which stands at `at`, with the values behind it. */
-function directoryOf(fields: readonly Field[], at: number, number: Numbers): Buffer {
+async function read(reader: ByteReader, entries: readonly Entry[]): Promise<Field[]> {
+  const fields: Field[] = []
+  for (const { at, bytes, ...entry } of entries)
+    fields.push({ ...entry, value: Buffer.from(await reader.slice(at, at + entry.count * bytes)) })
+  return fields
+}
+
+/** The bytes of a directory, without a next one. */
+export function directoryOf(tiff: Tiff, entries: readonly Buffer[], next = 0): Buffer {
+  return Buffer.concat([tiff.bytesOf(entries.length, COUNT), ...entries, tiff.bytesOf(next, POINTER)])
+}
+
+/** A directory that stands at `at`, with the values behind it. */
+function written(tiff: Tiff, fields: readonly Field[], at: number): Buffer {
   const entries: Buffer[] = []
   const values: Buffer[] = []
   let next = at + COUNT + fields.length * ENTRY + POINTER
   for (const { tag, type, count, value } of fields.toSorted((a, b) => a.tag - b.tag)) {
-    const isInside = value.byteLength <= POINTER
+    const bytes = Buffer.isBuffer(value) ? value : written(tiff, value, next)
+    const isInside = bytes.byteLength <= POINTER
     // A value begins at an even offset (TIFF 6.0, section 2).
-    const padded = Buffer.concat([value], isInside ? POINTER : 2 * Math.ceil(value.byteLength / 2))
-    entries.push(number(tag, 2), number(type, 2), number(count, 4), isInside ? padded : number(next, POINTER))
+    const padded = Buffer.concat([bytes], isInside ? POINTER : 2 * Math.ceil(bytes.byteLength / 2))
+    const head = [tiff.bytesOf(tag, 2), tiff.bytesOf(type, 2), tiff.bytesOf(count, 4)]
+    entries.push(Buffer.concat([...head, isInside ? padded : tiff.bytesOf(next, POINTER)]))
     if (isInside) continue
     values.push(padded)
     next += padded.byteLength
   }
-  return Buffer.concat([number(fields.length, COUNT), ...entries, number(0, POINTER), ...values])
+  return Buffer.concat([directoryOf(tiff, entries), ...values])
 }

@@ -2,7 +2,7 @@ import type { ByteReader } from '../../byte-reader.ts'
 import { walkJpeg } from '../jpeg/jpeg.ts'
 import type { Part } from '../part.ts'
 import { EXIF } from '../tiff-directories.ts'
-import { type Rules, textAt } from './rules.ts'
+import type { Rules } from './rules.ts'
 
 /** Bytes before a segment's data: its marker and its length. */
 const SEGMENT_HEAD = 4
@@ -22,14 +22,14 @@ export const jpegRules: Rules = {
   end: Buffer.of(0xff, 0xd9),
   async exifAt({ name, from }, reader) {
     const start = from + SEGMENT_HEAD
-    return name === 'APP1' && (await textAt(reader, start, EXIF.length)) === EXIF ? start : null
+    return name === 'APP1' && (await reader.text(start, EXIF.length)) === EXIF ? start : null
   },
   exif: exif => segment(APP1, exif),
   async take(part, reader) {
     const { name, role, from, to } = part
     const start = from + SEGMENT_HEAD
     const isNamed = async (first: string, length = first.length) =>
-      to - start >= length && (await textAt(reader, start, first.length)) === first
+      to - start >= length && (await reader.text(start, first.length)) === first
     if (role === 'image') return isScan(reader, part)
     if (name === 'APP0' && (await isNamed(JFIF, JFIF_DATA + 2)))
       return segment(APP0, await reader.slice(start, start + JFIF_DATA), Buffer.of(0, 0))

@@ -42,8 +42,3 @@ export interface Rules {
 export function lengthOf(piece: Piece): number {
   return Buffer.isBuffer(piece) ? piece.byteLength : piece.to - piece.from
 }
-
-/** The text at an offset. */
-export async function textAt(reader: ByteReader, from: number, length: number): Promise<string> {
-  return (await reader.slice(from, from + length)).toString('latin1')
-}

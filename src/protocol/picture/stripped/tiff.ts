@@ -1,22 +1,22 @@
 import { ByteReader, type ByteSource } from '../../byte-reader.ts'
 import { walkImage } from '../jpeg/image.ts'
-import { FLAWS, isExtra, MOST_PARTS, type Part } from '../part.ts'
+import { FLAWS, type Flaw, isExtra, type Part } from '../part.ts'
 import { COMPRESSION, MOST_DIRECTORIES, PIECES, SUB_DIRECTORIES, walkTiff } from '../tiff.ts'
-import { type Directory, ENTRY, HEADER, MOST_READ, ORIENTATION, POINTER, Tiff } from '../tiff-directories.ts'
-import { isPlain, LEFT, numbersOf, PHOTO } from './exif.ts'
+import { type Directory, ENTRY, type Entry, HEADER, ORIENTATION, POINTER, Tiff } from '../tiff-directories.ts'
+import { directoryOf, leftIn, PHOTO } from './exif.ts'
 import { isScan } from './jpeg.ts'
 import type { Obstacle, Piece, Strip } from './rules.ts'
 
+/** The tables of an old JPEG: their tags name places, and nothing names their lengths. */
+const PLACES = [519, 520, 521]
 /** All that says how pixels are packed, and what their colours are. */
 // biome-ignore format: a list.
-const NEEDED = [
+const NEEDED = new Set([
   254, 255, 256, 257, 258, COMPRESSION, 262, 263, 264, 265, 266, ORIENTATION, 277, 278, 280, 281, 282, 283, 284, 286,
   287, 290, 291, 292, 293, 296, 297, 300, 301, 317, 318, 319, 320, 321, 322, 323, 326, 327, 328, SUB_DIRECTORIES, 332,
   334, 336, 338, 339, 340, 341, 342, 347, 512, 515, 517, 518, 529, 530, 531, 532, 32_995, 32_996, 32_997, 32_998,
-  34_675, 37_439, ...PIECES.flatMap(({ offsets, lengths }) => [offsets, lengths]),
-]
-/** The tables of an old JPEG: their tags name places, and nothing names their lengths. */
-const PLACES = [519, 520, 521]
+  34_675, 37_439, ...PLACES, ...PIECES.flatMap(({ offsets, lengths }) => [offsets, lengths]),
+])
 /** JPEG of both kinds, and packings that have only pixels: none, CCITT, LZW, Deflate, PackBits, LZMA, Zstandard. */
 const [OLD_JPEG, JPEG] = [6, 7]
 const PACKINGS = new Set([1, 2, 3, 4, 5, OLD_JPEG, JPEG, 8, 32_771, 32_773, 32_946, 34_925, 50_000])
@@ -34,98 +34,85 @@ interface Span {
 /** The pieces of a TIFF in which all stays in its place: its header, its pixels, its directories with the entries that may stay,
  * and their values. Zeros stand between them. */
 export async function strippedTiff(source: ByteSource, how: Strip): Promise<Piece[] | Obstacle> {
-  const directories = new Directories(await Tiff.at(new ByteReader(source)), how)
-  let count = 0
-  for await (const part of walkTiff(new ByteReader(source))) {
-    const { name, from, role, flaw } = part
-    const place = { part: name, at: from }
-    if (flaw && FLAWS[flaw.code] === 'missing') return { ...flaw, code: 'not_whole' }
-    if (flaw && !HARMLESS.includes(flaw.code)) return { ...flaw, code: 'not_understood' }
-    const stays = role !== 'index' || (await directories.take(from))
-    if (++count > MOST_PARTS || directories.areTooMany) return { code: 'too_many', ...place }
-    if (!stays || (role === 'image' && !(await directories.pixels(part))))
-      return { code: 'not_understood', ...place }
+  const reader = new ByteReader(source)
+  const tiff = await Tiff.at(reader)
+  const spans: Span[] = []
+  let place = { part: 'header', at: 0 }
+  let packing = 0
+  let directories = 0
+  // What the walk may have left out must not be taken for nothing.
+  const areTooMany = () => tiff.isReadOut || directories >= MOST_DIRECTORIES
+  for await (const part of walkTiff(reader, tiff)) {
+    const { name, from, to, role, flaw, directory } = part
+    place = { part: name, at: from }
+    if (areTooMany()) break
+    const obstacle = flaw && obstacleOf(flaw)
+    if (obstacle) return obstacle
+    if (role === 'unwritten') continue
+    if (directory) directories++
+    if (directory) packing = await packingOf(tiff, directory)
+    const own = directory ? await spansOf(tiff, directory, how) : [{ from, to }]
+    const stays = role === 'image' ? await arePixels(reader, part, packing) : own.length > 0
+    if (!stays) return { code: 'not_understood', ...place }
+    spans.push(...own)
   }
-  return composed(directories.spans) ?? { code: 'not_understood', part: 'directory 1', at: HEADER }
+  if (areTooMany()) return { code: 'too_many', ...place }
+  return composed(spans) ?? { code: 'not_understood', part: 'directory 1', at: HEADER }
 }
 
-class Directories {
-  readonly #tiff: Tiff
-  readonly #how: Strip
-  readonly spans: Span[] = [{ from: 0, to: HEADER }]
-  #count = 0
-  /** So many entries and numbers has the walk read, or more. */
-  #read = 0
-  /** How the pixels of the last directory are packed. */
-  #packing: number | null = null
+function obstacleOf(flaw: Flaw): Obstacle | null {
+  const isMissing = FLAWS[flaw.code] === 'missing'
+  return HARMLESS.includes(flaw.code) ? null : { ...flaw, code: isMissing ? 'not_whole' : 'not_understood' }
+}
 
-  constructor(tiff: Tiff, how: Strip) {
-    this.#tiff = tiff
-    this.#how = how
-  }
+/** How the pixels of a directory are packed. 0: in a way that names places. */
+async function packingOf(tiff: Tiff, directory: Directory): Promise<number> {
+  if (PLACES.some(tag => directory.entries.has(tag))) return 0
+  return (await tiff.numbers(directory, [COMPRESSION])).get(COMPRESSION) ?? 1
+}
 
-  /** Whether the walk may have left out some, which must not be taken for none. */
-  get areTooMany(): boolean {
-    return this.#count >= MOST_DIRECTORIES || this.#read >= MOST_READ
+/** A directory with the entries that may stay, and that of EXIF below it. None: no entry may, and it can't be left out. */
+async function spansOf(tiff: Tiff, directory: Directory, how: Strip): Promise<Span[]> {
+  const { size } = tiff.reader
+  const stay = new Set([...directory.entries.values()].filter(({ tag }) => NEEDED.has(tag)))
+  const photo: Entry[] = []
+  let at = 0
+  if (how === 'location') {
+    at = (await tiff.numbers(directory, [PHOTO])).get(PHOTO) ?? 0
+    photo.push(...leftIn(tiff, await tiff.directory(at), 'photo', size))
+    for (const entry of leftIn(tiff, directory, 'image', size)) stay.add(entry)
+    if (photo.length > 0) stay.add(directory.entries.get(PHOTO)!)
   }
+  return [
+    ...(await written(tiff, at, photo)),
+    ...(await written(tiff, directory.from, [...stay], directory.next)),
+  ]
+}
 
-  /** Takes a directory with the tags that may stay. False: none may, and it can't be left out. */
-  async take(at: number): Promise<boolean> {
-    const isLocation = this.#how === 'location'
-    const tags = isLocation ? [...NEEDED, ...LEFT.image, PHOTO] : NEEDED
-    const directory = await this.#tiff.directory(at, [...tags, ...PLACES])
-    const { entries, count, next } = directory
-    this.#count++
-    this.#read += count + NEEDED.length
-    for (const tag of [SUB_DIRECTORIES, ...PIECES.flatMap(({ offsets, lengths }) => [offsets, lengths])])
-      this.#read += entries.get(tag)?.count ?? 0
-    const numbers = await this.#tiff.numbers(directory, [COMPRESSION, PHOTO])
-    this.#packing = PLACES.some(tag => entries.has(tag)) ? null : (numbers.get(COMPRESSION) ?? 1)
-    const hasPhoto = isLocation && (await this.#takePhoto(numbers.get(PHOTO)))
-    if (!hasPhoto) entries.delete(PHOTO)
-    for (const tag of LEFT.image) if (entries.has(tag) && !isPlain(entries.get(tag)!)) entries.delete(tag)
-    await this.#write(at, directory, next)
-    return entries.size > 0
+/** A directory of these entries, and their values. */
+async function written(tiff: Tiff, from: number, entries: Entry[], next = 0): Promise<Span[]> {
+  if (entries.length === 0) return []
+  const { reader } = tiff
+  const fields: Buffer[] = []
+  const spans: Span[] = []
+  for (const { from, at, count, bytes } of entries.toSorted((a, b) => a.from - b.from)) {
+    fields.push(Buffer.from(await reader.slice(from, from + ENTRY)))
+    if (count * bytes > POINTER) spans.push({ from: at, to: at + count * bytes })
   }
+  const bytes = directoryOf(tiff, fields, next)
+  return [...spans, { from, to: from + bytes.byteLength, bytes }]
+}
 
-  async #takePhoto(at = 0): Promise<boolean> {
-    const photo = await this.#tiff.directory(at, LEFT.photo)
-    const { size } = this.#tiff.reader
-    this.#read += photo.count
-    for (const [tag, entry] of photo.entries)
-      if (!isPlain(entry) || entry.at + entry.count * entry.bytes > size) photo.entries.delete(tag)
-    if (photo.entries.size === 0) return false
-    await this.#write(at, photo, 0)
-    return true
+/** Whether these are nothing but pixels. A JPEG may have metadata of its own. */
+async function arePixels(reader: ByteReader, { name, from, to }: Part, packing: number): Promise<boolean> {
+  if (!PACKINGS.has(packing)) return false
+  if (packing !== JPEG && !name.startsWith('JPEG')) return true
+  for await (const inside of walkImage(reader, from)) {
+    const { role, flaw } = inside
+    if (isExtra(inside) || inside.to > to || (flaw && FLAWS[flaw.code] === 'missing')) return false
+    if (role === 'image' && !(await isScan(reader, inside))) return false
   }
-
-  async #write(from: number, { entries }: Directory, next: number): Promise<void> {
-    const number = numbersOf(this.#tiff)
-    const pieces = [number(entries.size, 2)]
-    for (const entry of entries.values()) {
-      pieces.push(Buffer.from(await this.#tiff.reader.slice(entry.from, entry.from + ENTRY)))
-      const length = entry.count * entry.bytes
-      if (length > POINTER) this.spans.push({ from: entry.at, to: entry.at + length })
-    }
-    const bytes = Buffer.concat([...pieces, number(next, POINTER)])
-    this.spans.push({ from, to: from + bytes.byteLength, bytes })
-  }
-
-  /** Whether these pixels of the last directory are nothing else. A JPEG may have metadata of its own. */
-  async pixels(part: Part): Promise<boolean> {
-    const { from, to } = part
-    const { reader } = this.#tiff
-    const packing = this.#packing
-    this.spans.push({ from, to })
-    if (packing === null || !PACKINGS.has(packing)) return false
-    if (packing !== JPEG && !part.name.startsWith('JPEG')) return true
-    for await (const inside of walkImage(reader, from)) {
-      const { role, flaw } = inside
-      if (isExtra(inside) || inside.to > to || (flaw && FLAWS[flaw.code] === 'missing')) return false
-      if (role === 'image' && !(await isScan(reader, inside))) return false
-    }
-    return true
-  }
+  return true
 }
 
 /** The pieces up to the last span. Null: something that is written anew belongs to two. */
