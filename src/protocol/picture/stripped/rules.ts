@@ -33,12 +33,13 @@ export interface Rules {
   exifAt?(part: Part, reader: ByteReader): Promise<number | null>
   /** The part that holds this EXIF. */
   exif?(exif: Buffer): Buffer
-  /** Whether the part stays, or what stands there instead. `hasExif`: EXIF does, too. */
-  take(part: Part, reader: ByteReader, hasExif: boolean): Promise<Buffer | boolean>
-  /** Writes the lengths of what consists of several parts. False: they were not true before. */
+  /** Whether the part stays, or what stands there instead. */
+  take(part: Part, reader: ByteReader): Promise<Buffer | boolean>
+  /** Writes what some of these parts say of others. False: it was not true before. */
   measure?(taken: readonly Taken[]): boolean
 }
 
-export function lengthOf(piece: Piece): number {
+export function lengthOf(piece: Piece | null): number {
+  if (piece === null) return 0
   return Buffer.isBuffer(piece) ? piece.byteLength : piece.to - piece.from
 }

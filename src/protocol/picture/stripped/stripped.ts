@@ -3,14 +3,11 @@ import { ByteReader, type ByteSource } from '../../byte-reader.ts'
 import type { Format } from '../../formats.ts'
 import { FLAWS, MOST_PARTS, type Part } from '../part.ts'
 import { exifStates } from '../tiff-directories.ts'
+import { gifRules, jpegRules, pngRules, webpRules } from './containers.ts'
 import { newExif } from './exif.ts'
-import { gifRules } from './gif.ts'
-import { jpegRules } from './jpeg.ts'
-import { joined, PiecedSource } from './pieces.ts'
-import { pngRules } from './png.ts'
+import { PiecedSource } from './pieces.ts'
 import type { Obstacle, Piece, Rules, Strip, Taken } from './rules.ts'
 import { strippedTiff } from './tiff.ts'
-import { webpRules } from './webp.ts'
 
 /** What is sent of a picture without its metadata.
  * whole: its format stays as it is. made: bytes for as long as the picture's own source can be read; `hash` is their SHA-256. */
@@ -20,17 +17,9 @@ export type Stripped =
   | { kind: 'impossible'; why: Obstacle }
 
 /** How each format is made anew. Null: it stays whole. */
-const MAKERS: Readonly<
-  Record<Format, ((source: ByteSource, how: Strip) => Promise<Piece[] | Obstacle>) | null>
-> = {
-  jpeg: (source, how) => strippedParts(jpegRules, source, how),
-  png: (source, how) => strippedParts(pngRules, source, how),
-  gif: (source, how) => strippedParts(gifRules, source, how),
-  webp: (source, how) => strippedParts(webpRules, source, how),
-  tiff: strippedTiff,
-  bmp: null,
-  ico: null,
-  svg: null,
+const MAKERS: Readonly<Record<Format, Rules | typeof strippedTiff | null>> = {
+  ...{ jpeg: jpegRules, png: pngRules, gif: gifRules, webp: webpRules, tiff: strippedTiff },
+  ...{ bmp: null, ico: null, svg: null },
 }
 
 /** Whether metadata are taken out of pictures of this format. */
@@ -41,10 +30,12 @@ export function isStripped(format: Format): boolean {
 /** Takes the metadata out of a picture. What may stay is listed, and the bytes of its pixels stay as they are. Rejects only when
  * `source.read` does; memory is bounded. */
 export async function stripped(format: Format, source: ByteSource, how: Strip): Promise<Stripped> {
-  const pieces = await MAKERS[format]?.(source, how)
-  if (!pieces) return { kind: 'whole' }
+  const maker = MAKERS[format]
+  if (maker === null) return { kind: 'whole' }
+  const isTiff = typeof maker === 'function'
+  const pieces = isTiff ? await maker(source, how) : await strippedParts(maker, source, how)
   if (!Array.isArray(pieces)) return { kind: 'impossible', why: pieces }
-  const made = new PiecedSource(source, joined(pieces))
+  const made = new PiecedSource(source, pieces)
   const sum = createHash('sha256')
   for await (const piece of new ByteReader(made).pieces(0, made.size)) sum.update(piece)
   return { kind: 'made', source: made, hash: sum.digest() }
@@ -57,13 +48,11 @@ async function strippedParts(rules: Rules, source: ByteSource, how: Strip): Prom
   const exif = await exifOf(rules, reader, parts, how)
   const taken: Taken[] = []
   for (const part of parts) {
-    let piece = await pieceOf(rules, part, reader, exif.bytes !== null)
+    const piece = part === exif?.part ? exif.piece : await pieceOf(rules, part, reader)
     if (piece === undefined) return { code: 'not_understood', part: part.name, at: part.from }
-    if (part === exif.instead) piece = exif.bytes
     taken.push({ part, piece })
   }
-  const isTrue = rules.measure?.(taken) ?? true
-  if (!isTrue) return { code: 'not_understood', part: 'frame', at: parts.at(-1)!.to }
+  if (rules.measure?.(taken) === false) return { code: 'not_understood', part: 'frame', at: parts.at(-1)!.to }
   return [{ from: 0, to: rules.begin ?? 0 }, ...taken.flatMap(({ piece }) => piece ?? [])]
 }
 
@@ -83,18 +72,23 @@ async function partsOf({ walk, end }: Rules, source: ByteSource): Promise<Part[]
 }
 
 /** What stands for a part. Undefined: the pixels may need it, and nobody knows how. */
-async function pieceOf({ end, take }: Rules, part: Part, reader: ByteReader, hasExif: boolean) {
+async function pieceOf({ end, take }: Rules, part: Part, reader: ByteReader) {
   const { role, flaw, from, to } = part
   if (flaw?.code === 'no_end') return end
   if (role === 'stray' || role === 'unwritten') return null
-  const takes = role === 'end' || (await take(part, reader, hasExif))
+  const takes = role === 'end' || (await take(part, reader))
   if (Buffer.isBuffer(takes)) return takes
   if (takes) return { from, to }
   return role === 'metadata' || role === 'index' ? null : undefined
 }
 
-/** The new EXIF, and the part in whose place it stands: the first that has any. */
-async function exifOf({ exifAt, exif }: Rules, reader: ByteReader, parts: readonly Part[], how: Strip) {
+/** The part with the new EXIF: the first that has any. Null: none has. */
+async function exifOf(
+  { exifAt, exif }: Rules,
+  reader: ByteReader,
+  parts: readonly Part[],
+  how: Strip,
+): Promise<Taken | null> {
   let first: { part: Part; from: number } | null = null
   let orientation: number | undefined
   for (const part of parts) {
@@ -104,5 +98,5 @@ async function exifOf({ exifAt, exif }: Rules, reader: ByteReader, parts: readon
     orientation ??= (await exifStates(reader, from)).orientation
   }
   const made = first && (await newExif(reader, [first.from, first.part.to], orientation, how))
-  return { instead: first?.part, bytes: made && exif!(made) }
+  return first && { part: first.part, piece: made && exif!(made) }
 }

@@ -3,8 +3,8 @@ import { walkImage } from '../jpeg/image.ts'
 import { FLAWS, type Flaw, isExtra, type Part } from '../part.ts'
 import { COMPRESSION, MOST_DIRECTORIES, PIECES, SUB_DIRECTORIES, walkTiff } from '../tiff.ts'
 import { type Directory, ENTRY, type Entry, HEADER, ORIENTATION, POINTER, Tiff } from '../tiff-directories.ts'
+import { isScan } from './containers.ts'
 import { directoryOf, leftIn, PHOTO } from './exif.ts'
-import { isScan } from './jpeg.ts'
 import type { Obstacle, Piece, Strip } from './rules.ts'
 
 /** The tables of an old JPEG: their tags name places, and nothing names their lengths. */
