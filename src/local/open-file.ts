@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, read, readlinkSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, read, readlinkSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { because, inWords, type Reason } from '../words/reasons.ts'
 
@@ -82,6 +82,16 @@ export function openInside(root: string, path: string): OpenFile {
   } catch (error) {
     file?.close()
     throw asPictureError(error)
+  }
+}
+
+/** All bytes of the file at `path` below `root`. */
+export async function readInside(root: string, path: string): Promise<Buffer> {
+  const file = openInside(root, path)
+  try {
+    return await file.fill(Buffer.alloc(fstatSync(file.fd).size), 0)
+  } finally {
+    file.close()
   }
 }
 

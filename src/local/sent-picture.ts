@@ -1,3 +1,4 @@
+import type { ByteSource } from '../protocol/byte-reader.ts'
 import { FORMATS, type Format } from '../protocol/formats.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { Obstacle, Strip } from '../protocol/picture/stripped/rules.ts'
@@ -37,6 +38,14 @@ export function asItLies(open: OpenPicture): SentPicture {
   return { ...open, size: open.look.size, how: null }
 }
 
+/** What was made of a picture, with this hash. `changed`: as in `OpenOptions`. */
+export function asMade(source: ByteSource, hash: Buffer, how: string, changed: () => Error): SentPicture {
+  const { size } = source
+  const read = async (at: number, length: number) => Buffer.from(await source.read(at, length))
+  const chunks = () => provedChunks(read, { size, hash }, changed)
+  return { hash, size, source, memory: null, chunks, bare: false, how }
+}
+
 const WHY_NOT = { not_whole: 'strip_not_whole', not_understood: 'strip_not_understood' } as const
 
 function whyNot({ code, part, at }: Obstacle): Reason {
@@ -66,11 +75,7 @@ export function stripping(strip: Strip, changed: () => Error): Maker {
     const made = await stripped(format, open.source, strip)
     if (made.kind === 'impossible') return whyNot(made.why)
     if (made.kind === 'whole') return asItLies(open)
-    const { source, hash } = made
-    if (hash.equals(open.hash)) return { ...asItLies(open), how }
-    const { size } = source
-    const read = async (at: number, length: number) => Buffer.from(await source.read(at, length))
-    const chunks = () => provedChunks(read, { size, hash }, changed)
-    return { hash, size, source, memory: null, chunks, bare: false, how }
+    if (made.hash.equals(open.hash)) return { ...asItLies(open), how }
+    return asMade(made.source, made.hash, how, changed)
   }
 }

@@ -1,5 +1,4 @@
-import { fstatSync } from 'node:fs'
-import { openInside } from '../local/open-file.ts'
+import { readInside } from '../local/open-file.ts'
 import { sourceOfBytes } from '../protocol/byte-reader.ts'
 import { readPicture } from '../protocol/picture/picture.ts'
 import type { Original } from './thumbnails.ts'
@@ -15,7 +14,7 @@ const SHOWN: ReadonlySet<string> = new Set(['png', 'jpeg', 'gif', 'webp', 'bmp',
 
 /** A small picture, upright and square. Null: the picture can't be shown. */
 export async function makeThumbnail(original: Original): Promise<Uint8Array | null> {
-  const bytes = 'bytes' in original ? original.bytes : await readFile(original)
+  const bytes = 'bytes' in original ? original.bytes : await readInside(original.mirror, original.path)
   try {
     // Where the library is missing, there are only the pictures that are shown as they are.
     const { default: sharp } = await import('sharp')
@@ -28,14 +27,5 @@ export async function makeThumbnail(original: Original): Promise<Uint8Array | nu
   } catch {
     const { format } = (await readPicture(sourceOfBytes(bytes))) ?? {}
     return bytes.length <= LARGEST_AS_IS && SHOWN.has(format ?? '') ? bytes : null
-  }
-}
-
-async function readFile({ mirror, path }: { mirror: string; path: string }): Promise<Buffer> {
-  const file = openInside(mirror, path)
-  try {
-    return await file.fill(Buffer.alloc(fstatSync(file.fd).size), 0)
-  } finally {
-    file.close()
   }
 }

@@ -21,7 +21,6 @@ import { quotaIsUsedUp } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Bus } from '../events.ts'
-import { sendingHeics } from '../heic/heic-pictures.ts'
 import { recordMachines } from '../report/machines.ts'
 import { blocksBefore, noteWait, startRequests, waitsBefore } from '../state/last-process.ts'
 import { hostOfOwnAccount, isNewKey } from '../state/own-account.ts'
@@ -87,7 +86,7 @@ export function openEngine(
     openPicture: openPictureAt,
     pictures: pictureReader,
     maker: makerOf(config),
-    converter: heics ? sendingHeics(heics, config.uploads.strip, () => new PictureChanged()) : undefined,
+    converter: heics?.sending(config.uploads.strip, () => new PictureChanged()),
   }
   const context: EngineContext = {
     synced: state.synced,

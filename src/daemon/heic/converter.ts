@@ -1,30 +1,25 @@
 import { openSync, rmSync } from 'node:fs'
 import { extname } from 'node:path'
 import { OpenFile } from '../../local/open-file.ts'
+import type { OpenPicture } from '../../local/picture-file.ts'
+import { asItLies, asMade, CONVERTED, type Converter, type SentPicture } from '../../local/sent-picture.ts'
+import type { ByteSource } from '../../protocol/byte-reader.ts'
+import { FORMATS } from '../../protocol/formats.ts'
+import type { Picture } from '../../protocol/picture/picture.ts'
 import type { Strip } from '../../protocol/picture/stripped/rules.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { Turns, WorkerFailure, type WorkerOptions, WorkerProcess } from '../worker-process.ts'
 import { findLibHeif } from './libheif.ts'
-import type { HeicProblemCode } from './problem.ts'
+import { HEIC_PROBLEMS, type HeicProblemCode } from './problem.ts'
 
-/** A file in a mirror, of which SHA-256 is known. */
-export interface HeicFile {
+/** A file in a mirror that is a whole HEIC with this SHA-256. `keep`: what of its metadata is taken out. `into`: where the JPEG is written. */
+export interface Task {
   mirror: string
   path: string
   hash: Buffer
-}
-
-/** `into`: where the JPEG is written. */
-export interface Task extends HeicFile {
   library: string
   keep: Strip
   into: string
-}
-
-/** `detail`: what exactly, as a library or the system says it. */
-interface Impossible {
-  kind: 'impossible'
-  code: HeicProblemCode
-  detail: string
 }
 
 /** `maker`: the versions of what made the JPEG. The same makers make the same bytes. */
@@ -37,14 +32,16 @@ interface Jpeg {
   maker: string
 }
 
-export type Answer = Jpeg | Impossible
-/** `file`: the JPEG, which has no name any more. Whoever asked for it closes it. */
-export type Converted = (Jpeg & { how: 'jpeg92'; file: OpenFile }) | Impossible
+/** `detail`: what exactly, as a library or the system says it. */
+export type Answer = Jpeg | { kind: 'impossible'; code: HeicProblemCode; detail: string }
 
+/** The largest file that is converted, in bytes. */
+const LARGEST = 64 * 2 ** 20
 /** The most memory in KiB. Node reserves 600 MiB of it, and uses a tenth of that; 64 megapixels take 1,300 MiB. */
 const MEMORY = 2.25 * 2 ** 20
 /** `extname`: `.ts` in src, `.js` in the built program. */
 const CHILD = new URL(`./heic-child${extname(import.meta.url)}`, import.meta.url)
+const JPEG = { format: 'jpeg', mime: FORMATS.jpeg.mime } as const satisfies Partial<Picture>
 
 /** Makes JPEGs of HEICs, one at a time, in a process of its own. */
 export class HeicConverter {
@@ -60,32 +57,72 @@ export class HeicConverter {
     this.#worker = new WorkerProcess(CHILD, { memory: MEMORY, ...options })
   }
 
-  /** `keep`: what of its metadata is taken out. `cut`: ends it. */
-  convert(file: HeicFile, keep: Strip, cut?: AbortSignal): Promise<Converted> {
-    return this.#turns.take(() => this.#convert(file, keep, cut))
+  /** Sends HEICs as JPEGs. `strip`: what of their metadata is taken out; places always are. `changed`: as in `OpenOptions`. */
+  sending(strip: Strip | 'none', changed: () => Error): Converter {
+    const keep = strip === 'all' ? 'all' : 'location'
+    return (open, at, cut) => this.#turns.take(() => this.#send(open, at, cut, keep, changed))
   }
 
   stop(): void {
     this.#worker.stop()
   }
 
-  async #convert({ mirror, path, hash }: HeicFile, keep: Strip, cut?: AbortSignal): Promise<Converted> {
-    if (cut?.aborted) return { kind: 'impossible', code: 'ended', detail: 'interrupted' }
+  async #send(
+    open: OpenPicture,
+    { root: mirror, path }: Parameters<Converter>[1],
+    cut: AbortSignal,
+    keep: Strip,
+    changed: () => Error,
+  ): Promise<SentPicture | Reason> {
+    if (cut.aborted) return whyNot('ended', 'interrupted')
+    const { hash, look, verdict } = open
+    if (look.size > LARGEST) return whyNot('too_large', `${look.size} bytes`)
+    if (verdict.kind !== 'closed') return whyNot('not_whole', `${verdict.part} at ${verdict.at}`)
     const library = this.#find()
-    if (library === null) return { kind: 'impossible', code: 'no_library', detail: 'libheif-js' }
+    if (library === null) return whyNot('no_library', 'libheif-js')
     const into = this.#into
     const stop = () => this.stop()
-    cut?.addEventListener('abort', stop)
+    cut.addEventListener('abort', stop)
     try {
       const answer = await this.#worker.ask({ library, mirror, path, hash, keep, into })
-      if (answer.kind === 'impossible') return answer
-      return { ...answer, how: 'jpeg92', file: new OpenFile(openSync(into, 'r')) }
+      if (answer.kind === 'impossible') return whyNot(answer.code, answer.detail)
+      const how = `${CONVERTED}.${keep}.${answer.maker}`
+      return asJpeg(open, answer, new OpenFile(openSync(into, 'r')), how, changed)
     } catch (error) {
       if (!(error instanceof WorkerFailure)) throw error
-      return { kind: 'impossible', code: error.code, detail: error.message }
+      return whyNot(error.code, error.message)
     } finally {
-      cut?.removeEventListener('abort', stop)
+      cut.removeEventListener('abort', stop)
       rmSync(into, { force: true })
     }
   }
 }
+
+function whyNot(code: HeicProblemCode, detail: string): Reason {
+  const why = because(`heic_${code}`, { detail })
+  return because(HEIC_PROBLEMS[code].again ? 'not_converted_now' : 'not_converted', { why })
+}
+
+/** `file`: the JPEG, which has no name any more. It is sent, and so closed, together with its HEIC. */
+function asJpeg(
+  open: OpenPicture,
+  { hash, size, width, height }: Jpeg,
+  file: OpenFile,
+  how: string,
+  changed: () => Error,
+): SentPicture {
+  const { close } = open
+  open.close = () => {
+    file.close()
+    close()
+  }
+  const read: ByteSource['read'] = (at, length) =>
+    file.fill(Buffer.allocUnsafe(Math.max(0, Math.min(length, size - at))), at)
+  return { ...asMade({ size, read }, hash, how, changed), picture: { ...JPEG, width, height } }
+}
+
+/** For a dry run, which makes nothing. */
+export const asJpegUnmade: Converter = async open => ({
+  ...asItLies(open),
+  picture: { ...JPEG, width: null, height: null },
+})

@@ -1,8 +1,7 @@
 import { hash as hashOf } from 'node:crypto'
-import { fstatSync, writeFileSync } from 'node:fs'
-import { openInside, PictureFileError } from '../../local/open-file.ts'
+import { writeFileSync } from 'node:fs'
+import { PictureFileError, readInside } from '../../local/open-file.ts'
 import { ByteReader, sourceOfBytes } from '../../protocol/byte-reader.ts'
-import { inspectPicture } from '../../protocol/picture/picture.ts'
 import { newExif } from '../../protocol/picture/stripped/exif.ts'
 import { answerTasks } from '../worker-process.ts'
 import type { Answer, Task } from './converter.ts'
@@ -10,9 +9,6 @@ import { decodeHeic } from './decode.ts'
 import { encodeJpeg } from './encode.ts'
 import { LibHeif } from './libheif.ts'
 import { HeicProblem } from './problem.ts'
-
-/** The largest file that is read, in bytes. */
-const LARGEST = 64 * 2 ** 20
 
 /** The process that makes JPEGs of HEICs. It ends when anything else than the picture is at fault. */
 answerTasks(converting())
@@ -33,28 +29,14 @@ function converting(): (task: Task) => Promise<Answer> {
   }
 }
 
-/** All bytes of the file that was meant, when it is a whole HEIC. */
+/** All bytes of the file that was meant. */
 async function read({ mirror, path, hash }: Task): Promise<Buffer> {
-  const bytes = await readAll(mirror, path).catch(error => {
+  const bytes = await readInside(mirror, path).catch(error => {
     if (!(error instanceof PictureFileError)) throw error
     throw new HeicProblem('changed', error.message)
   })
   if (!hashOf('sha256', bytes, 'buffer').equals(hash)) throw new HeicProblem('changed', 'other bytes')
-  const { foreign, verdict } = await inspectPicture(sourceOfBytes(bytes))
-  if (foreign !== 'HEIC') throw new HeicProblem('not_understood', 'no HEIC')
-  if (verdict.kind !== 'closed') throw new HeicProblem('not_whole', `${verdict.part} at ${verdict.at}`)
   return bytes
-}
-
-async function readAll(mirror: string, path: string): Promise<Buffer> {
-  const file = openInside(mirror, path)
-  try {
-    const { size } = fstatSync(file.fd)
-    if (size > LARGEST) throw new HeicProblem('too_large', `${size} bytes`)
-    return await file.fill(Buffer.alloc(size), 0)
-  } finally {
-    file.close()
-  }
 }
 
 async function convert(lib: LibHeif, bytes: Buffer, { keep, into }: Task): Promise<Answer> {
