@@ -74,7 +74,11 @@ export async function* examine(
   if (status) yield* checkStatus(status, config, file, lost)
   if (status) yield* checkDelivery(status)
   if (readable) yield* checkMetadata(config)
-  yield* checkHeic(config)
+  const { uploads, mirrors } = config
+  yield* checkHeic(
+    uploads.convert.length > 0,
+    mirrors.some(({ converts }) => converts),
+  )
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
   if (told?.picgo_server?.why)
     yield warn('picgo_server', told.picgo_server.why, 'Until then editors do not reach albumd')
@@ -137,16 +141,9 @@ function* checkMetadata(config: Config): Generator<Finding> {
 }
 
 /** Whether HEICs are sent as the config says. */
-export function* checkHeic({
-  uploads,
-  mirrors,
-}: {
-  uploads: Pick<Config['uploads'], 'convert'>
-  mirrors: readonly Pick<Config['mirrors'][number], 'converts'>[]
-}): Generator<Finding> {
-  if (uploads.convert.length === 0) return
-  if (mirrors.some(({ converts }) => converts)) yield pass('heic', 'HEICs are sent as JPEG')
-  else
+export function* checkHeic(isAsked: boolean, converts: boolean): Generator<Finding> {
+  if (isAsked && converts) yield pass('heic', 'HEICs are sent as JPEG')
+  if (isAsked && !converts)
     yield warn(
       'heic',
       'HEICs are left out, because the package libheif-js is not installed',

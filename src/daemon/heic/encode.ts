@@ -1,4 +1,5 @@
-import { APP1, APP2, JPEG_ICC as ICC, segment } from '../../protocol/picture/stripped/containers.ts'
+import { ICC } from '../../protocol/picture/jpeg/announced.ts'
+import { APP1, APP2, segment } from '../../protocol/picture/stripped/containers.ts'
 import { EXIF } from '../../protocol/picture/tiff-directories.ts'
 import type { Decoded } from './decode.ts'
 import { HeicProblem } from './problem.ts'

@@ -14,6 +14,9 @@ const DESCRIPTOR = 10
 /** The extension of a program, and those that say how often the picture repeats. */
 const APPLICATION = 0xff
 const REPEATS = ['NETSCAPE2.0', 'ANIMEXTS1.0']
+const PROFILE = 'ICCRGBG1012'
+/** Where an application's extension has its name, and its data. */
+const [NAME, DATA] = [3, 14]
 
 /** A GIF is a sequence of blocks, and ends with its trailer, one byte. */
 export const walkGif: Walk = async function* (reader) {
@@ -34,21 +37,24 @@ export const walkGif: Walk = async function* (reader) {
 
 /** The extension, or the `nth` image, at this offset. Null: something else. */
 async function blockAt(reader: ByteReader, from: number, nth: number): Promise<Part | null> {
-  const head = await reader.slice(from, Math.min(reader.size, from + 14))
+  const head = await reader.slice(from, Math.min(reader.size, from + DATA))
   const [introducer, label] = head
   if (introducer !== EXTENSION && introducer !== IMAGE) return null
   const isImage = introducer === IMAGE
   // Before an image's data stands the size of their codes.
   const data = isImage ? DESCRIPTOR + tableLength(head[9]) + 1 : 2
   const to = await endOfBlocks(reader, from + data)
-  const repeats = label === APPLICATION && REPEATS.includes(head.toString('latin1', 3, 14))
+  const application = label === APPLICATION ? head.toString('latin1', NAME, DATA) : ''
+  const repeats = REPEATS.includes(application)
   const role = isImage
     ? 'image'
     : repeats || label === CONTROL || label === PLAIN_TEXT
       ? 'header'
       : 'metadata'
   const name = isImage ? `image ${nth}` : repeats ? 'repeats' : label === CONTROL ? ANNOUNCEMENT : 'extension'
-  return flawed({ role, name, from, to: to ?? Math.max(from, reader.size) }, to === null && 'cut')
+  const part: Part = { role, name, from, to: to ?? Math.max(from, reader.size) }
+  if (application === PROFILE) part.profile = from + DATA
+  return flawed(part, to === null && 'cut')
 }
 
 /** The trailer, or what stands where a block should begin. `announced`: the `nth` image follows. */

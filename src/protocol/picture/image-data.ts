@@ -4,8 +4,8 @@ import type { Format } from '../formats.ts'
 import { walkGif } from './gif.ts'
 import { walkJpeg } from './jpeg/jpeg.ts'
 import { DHT, DQT, DRI, JpegTables, SOS } from './jpeg/tables.ts'
-import { FLAWS, isExtra, type Part, type Stated, type Walk } from './part.ts'
-import { walkPng } from './png.ts'
+import { FLAWS, isExtra, type Part, type Walk } from './part.ts'
+import { CHUNK_HEAD, walkPng } from './png.ts'
 import { exifStates } from './tiff-directories.ts'
 import { walkWebp } from './webp.ts'
 
@@ -62,10 +62,13 @@ export class DataFold {
     let end = 0
     let bare = true
     for await (const part of walk(new ByteReader(this.reader.source))) {
-      const { flaw, role, to, states } = part
+      const { flaw, role, to, exif, profile } = part
       if (flaw && (FLAWS[flaw.code] === 'missing' || flaw.code === 'no_end')) return null
       if (role === 'stray' || role === 'unwritten') continue
-      this.turned(states)
+      // The first EXIF block of a picture counts.
+      if (exif !== undefined)
+        Object.assign(this.facts, { ...(await exifStates(this.reader, exif)), ...this.facts })
+      if (profile !== undefined) await this.profile(profile, to)
       if ((await take(part, this)) === false) return null
       bare &&= !isExtra(part)
       end = to
@@ -84,11 +87,6 @@ export class DataFold {
     this.#icc ??= createHash('sha256')
     await this.add(from, to, this.#icc)
   }
-
-  /** The first EXIF block of a picture counts. */
-  turned({ orientation }: Stated = {}): void {
-    if (orientation !== undefined) this.facts.orientation ??= orientation
-  }
 }
 
 const FOLDS: Partial<Record<Format, (source: ByteSource) => Promise<ImageData | null>>> = {
@@ -99,10 +97,7 @@ const FOLDS: Partial<Record<Format, (source: ByteSource) => Promise<ImageData | 
 }
 
 /** Bytes before the data of a JPEG's segment: its marker and its length. */
-const SEGMENT_HEAD = 4
-const ICC = 'ICC_PROFILE\0'
-/** Behind the name, an ICC segment has its number and how many there are. */
-const ICC_START = ICC.length + 2
+export const SEGMENT_HEAD = 4
 /** Where Adobe's segment has the colours' transform. */
 const TRANSFORM = 11
 
@@ -112,8 +107,6 @@ function jpegData(source: ByteSource): Promise<ImageData | null> {
   return new DataFold(source).over(walkJpeg, async ({ name, role, from, to }, data) => {
     const start = from + SEGMENT_HEAD
     if (role === 'image') await data.add(from, to)
-    else if (name === 'APP2' && (await data.reader.text(start, ICC.length)) === ICC)
-      await data.profile(start + ICC_START, to)
     else if (name === 'APP14' && (await data.reader.text(start, 5)) === 'Adobe') {
       const [transform] = (await data.reader.slice(start, to)).subarray(TRANSFORM)
       if (transform !== undefined) data.facts.transform = transform
@@ -141,8 +134,6 @@ function inForce(tables: JpegTables, code: number, data: Buffer): Buffer[] {
   ]
 }
 
-/** Bytes of a chunk before its data, in PNG and WebP. */
-const CHUNK_HEAD = 8
 const PNG_FOOT = 4
 
 /** The image data of a PNG: its header, palette and transparency, and the streams of its pixels, however they are split. */
@@ -158,8 +149,7 @@ function pngData(source: ByteSource): Promise<ImageData | null> {
       if (name === 'fcTL') frames.update(`frame ${frame}`)
       frame = name === 'fcTL' ? 0 : frame + end - start - 4
       await data.add(start + 4, end, frames)
-    } else if (name === 'eXIf') data.turned(await exifStates(data.reader, start))
-    else if (COLOURS.has(name)) await data.profile(start, end)
+    } else if (COLOURS.has(name)) await data.profile(start, end)
     else if (role === 'header') {
       data.sum.update(`${name} ${end - start}`)
       await data.add(start, end)
@@ -173,9 +163,7 @@ const COLOURS = new Set(['iCCP', 'gAMA', 'cICP'])
 /** The image data of a GIF: all but its version, comments and what programs noted. */
 function gifData(source: ByteSource): Promise<ImageData | null> {
   return new DataFold(source).over(walkGif, async ({ name, role, from, to }, data) => {
-    if (role === 'metadata') {
-      if ((await data.reader.text(from + 3, 11)) === 'ICCRGBG1012') await data.profile(from + 14, to)
-    } else if (role !== 'end') await data.add(from + (NAMES[name] ?? 0), to)
+    if (role !== 'metadata' && role !== 'end') await data.add(from + (NAMES[name] ?? 0), to)
   })
 }
 
@@ -190,9 +178,7 @@ function webpData(source: ByteSource): Promise<ImageData | null> {
     if (name === 'VP8X') {
       isOpaque = ((await data.reader.text(start, 1)).charCodeAt(0) & ALPHA_OR_FRAMES) === 0
       if (!isOpaque) await data.add(start + 4, to)
-    } else if (name === 'EXIF') data.turned(await exifStates(data.reader, start))
-    else if (name === 'ICCP') await data.profile(start, to)
-    else if (name !== 'RIFF' && (role === 'image' || role === 'header')) {
+    } else if (name !== 'RIFF' && (role === 'image' || role === 'header')) {
       // Decoders drop transparency that the header denies, and a rewrite may bring it back.
       const isClear = name === 'VP8L' && (await data.reader.text(start + 4, 1)).charCodeAt(0) & VP8L_ALPHA
       if (isOpaque && (isClear || name === 'ALPH')) return false

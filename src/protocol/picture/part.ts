@@ -20,6 +20,9 @@ export interface Part {
   flaw?: Flaw
   /** What it says of the whole picture. */
   states?: Stated
+  /** Where its EXIF begins, or its colour profile. */
+  exif?: number
+  profile?: number
 }
 
 export interface Stated {

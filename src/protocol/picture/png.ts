@@ -4,9 +4,9 @@ import { ByteReader, type ByteSource } from '../byte-reader.ts'
 import { type FlawCode, flawed, type Part, type Role, type Walk } from './part.ts'
 import { walkRest, Zeros } from './zeros.ts'
 
-const SIGNATURE = 8
-/** Length and type before a chunk's data, the check sum behind. */
-const CHUNK_HEAD = 8
+export const SIGNATURE = 8
+/** Length and type before a chunk's data, the check sum behind. In WebP, too, so many bytes stand before. */
+export const CHUNK_HEAD = 8
 const CHUNK_FOOT = 4
 
 const PIXELS = new Set(['IDAT', 'fdAT'])
@@ -32,6 +32,7 @@ export const walkPng: Walk = async function* (reader) {
     if (type === 'acTL') seen.isAnimated = true
     if (type === 'IDAT') seen.pixels ||= at
     const part: Part = { role: roleOf(type), name: type, from: at, to, by: 'checksum' }
+    if (type === 'eXIf') part.exif = at + CHUNK_HEAD
     yield flawed(part, await flawOf(reader, part, seen), `chunk ${type}`)
     if (type === 'IEND') return yield* walkRest(reader, to)
     at = to

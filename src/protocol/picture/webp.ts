@@ -1,10 +1,10 @@
 import { type ByteReader, PAGE } from '../byte-reader.ts'
 import { flawed, type Part, type Walk } from './part.ts'
+import { CHUNK_HEAD } from './png.ts'
 import { walkStatedEnd, Zeros } from './zeros.ts'
 
 const RIFF_HEAD = 8
 const FIRST_CHUNK = 12
-const CHUNK_HEAD = 8
 /** The header of a frame of an animation; the chunks with its pixels follow in the same chunk. */
 const FRAME_HEAD = 16
 const ROLES: Readonly<Record<string, Part['role']>> = {
@@ -26,6 +26,8 @@ export const walkWebp: Walk = async function* (reader) {
     const to = at + CHUNK_HEAD + (name === 'ANMF' ? FRAME_HEAD : length + (length % 2))
     const role = ROLES[name] ?? 'metadata'
     const part: Part = { role, name, from: at, to: Math.min(to, end), by: 'length' }
+    if (name === 'EXIF') part.exif = at + CHUNK_HEAD
+    if (name === 'ICCP') part.profile = at + CHUNK_HEAD
     yield await looked(reader, part, to, end)
     hasPixels ||= role === 'image' && name !== 'ALPH'
     at = to

@@ -51,12 +51,10 @@ it('a mount that may change without an event is a warning, and a state on a netw
 })
 
 it('what converts HEICs is a warning only where it is wanted and missing', () => {
-  const found = (convert: 'heic'[], converts: boolean) => [
-    ...checkHeic({ uploads: { convert }, mirrors: [{ converts }] }),
-  ]
-  expect(found([], false)).toEqual([])
-  expect(found(['heic'], true)).toMatchObject([{ check: 'heic', status: 'pass' }])
-  expect(found(['heic'], false)).toMatchObject([
+  const found = (isAsked: boolean, converts: boolean) => [...checkHeic(isAsked, converts)]
+  expect(found(false, false)).toEqual([])
+  expect(found(true, true)).toMatchObject([{ check: 'heic', status: 'pass' }])
+  expect(found(true, false)).toMatchObject([
     { status: 'warn', remedy: expect.stringContaining('npm install --global libheif-js') },
   ])
 })

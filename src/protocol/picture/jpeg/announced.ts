@@ -9,6 +9,8 @@ export interface Announced extends Pick<Part, 'from' | 'to'> {
 
 const APP1 = 0xe1
 const APP2 = 0xe2
+/** The first bytes of an APP2 segment with a profile. Behind it, the segment has its number and how many there are. */
+export const ICC = 'ICC_PROFILE\0'
 /** The first bytes of an APP2 segment with the index of a multi-picture file (CIPA DC-007), which is built like a TIFF. */
 const MPF = 'MPF\0'
 const MP_ENTRIES = 0xb002
@@ -30,9 +32,11 @@ export class Announcements {
 
   /** Takes the data of a segment, from this offset on, and returns what they make of its part. */
   async take(reader: ByteReader, code: number, part: Part, from: number): Promise<Part> {
-    const name = (await reader.slice(from, Math.min(part.to, from + EXIF.length))).toString('latin1')
-    if (code === APP1 && name === EXIF) return { ...part, states: await exifStates(reader, from) }
+    const name = await reader.text(from, Math.min(part.to - from, ICC.length))
+    if (code === APP1 && name.startsWith(EXIF))
+      return { ...part, exif: from, states: await exifStates(reader, from) }
     if (code === APP1) this.#takeXmp((await reader.slice(from, part.to)).toString('latin1'))
+    if (code === APP2 && name === ICC) return { ...part, profile: from + ICC.length + 2 }
     if (code !== APP2 || !name.startsWith(MPF)) return part
     await this.#takeIndex(reader, from + MPF.length)
     return { ...part, role: 'index' }

@@ -1,16 +1,13 @@
 import { crc32 } from 'node:zlib'
 import type { ByteReader } from '../../byte-reader.ts'
 import { walkGif } from '../gif.ts'
+import { SEGMENT_HEAD } from '../image-data.ts'
 import { walkJpeg } from '../jpeg/jpeg.ts'
 import type { Part } from '../part.ts'
-import { walkPng } from '../png.ts'
-import { EXIF } from '../tiff-directories.ts'
+import { CHUNK_HEAD, SIGNATURE, walkPng } from '../png.ts'
 import { walkWebp } from '../webp.ts'
 import { lengthOf, type Rules, type Taken } from './rules.ts'
 
-/** Bytes before a segment's data: its marker and its length. */
-const SEGMENT_HEAD = 4
-export const JPEG_ICC = 'ICC_PROFILE\0'
 const JFIF = 'JFIF\0'
 const ADOBE = 'Adobe'
 /** So many bytes of data does Adobe's segment have, and JFIF's before the dimensions of its thumbnail, which are two more. */
@@ -23,22 +20,18 @@ const NEEDED_SEGMENTS = /^(?:SOI|SOF\d+|DHT|DQT|DRI|SOS|marker (?:204|220))$/
 export const jpegRules: Rules = {
   walk: walkJpeg,
   end: Buffer.of(0xff, 0xd9),
-  async exifAt({ name, from }, reader) {
-    const start = from + SEGMENT_HEAD
-    return name === 'APP1' && (await reader.text(start, EXIF.length)) === EXIF ? start : null
-  },
   exif: exif => segment(APP1, exif),
   async take(part, reader) {
-    const { name, role, from, to } = part
+    const { name, role, from, to, profile } = part
     const start = from + SEGMENT_HEAD
-    const isNamed = async (first: string, length = first.length) =>
+    const isNamed = async (first: string, length: number) =>
       to - start >= length && (await reader.text(start, first.length)) === first
     if (role === 'image') return isScan(reader, part)
     if (name === 'APP0' && (await isNamed(JFIF, JFIF_DATA + 2)))
       return segment(APP0, await reader.slice(start, start + JFIF_DATA), Buffer.of(0, 0))
     if (name === 'APP14' && (await isNamed(ADOBE, ADOBE_DATA)))
       return segment(APP14, await reader.slice(start, start + ADOBE_DATA))
-    return NEEDED_SEGMENTS.test(name) || (name === 'APP2' && (await isNamed(JPEG_ICC)))
+    return NEEDED_SEGMENTS.test(name) || profile !== undefined
   },
 }
 
@@ -62,9 +55,6 @@ export async function isScan(reader: ByteReader, { from, to }: Part): Promise<bo
   return true
 }
 
-/** Bytes of a chunk before its data, in PNG and WebP. */
-const CHUNK_HEAD = 8
-const SIGNATURE = 8
 /** The length of the header, and where it begins: behind the signature, or behind CgBI, with which Apple's own kind begins. */
 const HEADER = 25
 const BEGINNINGS = [SIGNATURE, SIGNATURE + 16]
@@ -78,8 +68,6 @@ export const pngRules: Rules = {
   walk: walkPng,
   begin: SIGNATURE,
   end: pngChunk('IEND', Buffer.alloc(0)),
-  // Decoders pass over metadata whose check sum is wrong.
-  exifAt: async ({ name, from, flaw }) => (name === 'eXIf' && !flaw ? from + CHUNK_HEAD : null),
   exif: tiff => pngChunk('eXIf', tiff),
   take: async ({ name, from, to }) =>
     name === 'IHDR' ? to - from === HEADER && BEGINNINGS.includes(from) : NEEDED_OF_PNG.has(name),
@@ -92,15 +80,10 @@ function pngChunk(type: string, data: Buffer): Buffer {
   return whole
 }
 
-/** An application's extension has its name behind three bytes. */
-const GIF_NAME = 3
-const GIF_ICC = 'ICCRGBG1012'
-
 export const gifRules: Rules = {
   walk: walkGif,
   end: Buffer.of(0x3b),
-  take: async ({ role, from }, reader) =>
-    role !== 'metadata' || (await reader.text(from + GIF_NAME, GIF_ICC.length)) === GIF_ICC,
+  take: async ({ role, profile }) => role !== 'metadata' || profile !== undefined,
 }
 
 /** The length of the chunk with the features of the picture, and their bits that announce chunks. */
@@ -113,7 +96,6 @@ const NEEDED_OF_WEBP: Readonly<Record<string, number>> = {
 
 export const webpRules: Rules = {
   walk: walkWebp,
-  exifAt: async ({ name, from }) => (name === 'EXIF' ? from + CHUNK_HEAD : null),
   exif(tiff) {
     const head = Buffer.from('EXIF\0\0\0\0')
     head.writeUInt32LE(tiff.byteLength, 4)

@@ -29,8 +29,6 @@ export interface Rules {
   begin?: number
   /** The end mark. A format without one states its length. */
   end?: Buffer
-  /** Where this part has EXIF. Null: it is no such part. */
-  exifAt?(part: Part, reader: ByteReader): Promise<number | null>
   /** The part that holds this EXIF. */
   exif?(exif: Buffer): Buffer
   /** Whether the part stays, or what stands there instead. */

@@ -84,7 +84,7 @@ async function pieceOf({ end, take }: Rules, part: Part, reader: ByteReader) {
 
 /** The part with the new EXIF: the first that has any. Null: none has. */
 async function exifOf(
-  { exifAt, exif }: Rules,
+  { exif: partOf }: Rules,
   reader: ByteReader,
   parts: readonly Part[],
   how: Strip,
@@ -92,11 +92,12 @@ async function exifOf(
   let first: { part: Part; from: number } | null = null
   let orientation: number | undefined
   for (const part of parts) {
-    const from = (await exifAt?.(part, reader)) ?? null
-    if (from === null) continue
-    first ??= { part, from }
-    orientation ??= (await exifStates(reader, from)).orientation
+    const { exif, flaw } = part
+    // Decoders pass over metadata whose check sum is wrong.
+    if (exif === undefined || flaw?.code === 'stray') continue
+    first ??= { part, from: exif }
+    orientation ??= (await exifStates(reader, exif)).orientation
   }
   const made = first && (await newExif(reader, [first.from, first.part.to], orientation, how))
-  return first && { part: first.part, piece: made && exif!(made) }
+  return first && { part: first.part, piece: made && partOf!(made) }
 }
