@@ -1,6 +1,5 @@
 import type { ByteSource } from '../protocol/byte-reader.ts'
 import { FORMATS, type Format } from '../protocol/formats.ts'
-import type { Picture } from '../protocol/picture/picture.ts'
 import type { Obstacle, Strip } from '../protocol/picture/stripped/rules.ts'
 import { isStripped, stripped } from '../protocol/picture/stripped/stripped.ts'
 import { because, type Reason } from '../words/reasons.ts'
@@ -8,19 +7,15 @@ import { provedChunks } from './hashed-source.ts'
 import type { OpenPicture } from './picture-file.ts'
 
 /** What is sent of a picture, for as long as it is open. */
-export interface SentPicture extends Pick<OpenPicture, 'hash' | 'source' | 'memory' | 'chunks' | 'bare'> {
+export interface SentPicture
+  extends Pick<OpenPicture, 'hash' | 'source' | 'memory' | 'chunks' | 'bare' | 'picture'> {
   size: number
-  /** What it is, where that is another picture than the file. */
-  picture?: Picture | null
   /** How it was made, and by which version of what makes it. Null: it is the file as it lies there. */
   how: string | null
 }
 
-/** Makes what is sent of a picture. Returns the reason when that can't be done for sure. */
-export type Maker = (open: OpenPicture, picture: Picture) => Promise<SentPicture | Reason>
-
-/** Makes a JPEG of a HEIC at this path. */
-export type Converter = (
+/** Makes what is sent of the file at this path. Returns the reason when that can't be done for sure. */
+export type Maker = (
   open: OpenPicture,
   at: { root: string; path: string },
   signal: AbortSignal,
@@ -39,11 +34,15 @@ export function asItLies(open: OpenPicture): SentPicture {
 }
 
 /** What was made of a picture, with this hash. `changed`: as in `OpenOptions`. */
-export function asMade(source: ByteSource, hash: Buffer, how: string, changed: () => Error): SentPicture {
+export function asMade(
+  source: ByteSource,
+  { hash, picture, how }: Pick<SentPicture, 'hash' | 'picture' | 'how'>,
+  changed: () => Error,
+): SentPicture {
   const { size } = source
   const read = async (at: number, length: number) => Buffer.from(await source.read(at, length))
   const chunks = () => provedChunks(read, { size, hash }, changed)
-  return { hash, size, source, memory: null, chunks, bare: false, how }
+  return { hash, size, source, memory: null, chunks, bare: false, picture, how }
 }
 
 const WHY_NOT = { not_whole: 'strip_not_whole', not_understood: 'strip_not_understood' } as const
@@ -71,11 +70,12 @@ export function madeLessThan(strip: Strip): { types: string; like: string } {
 /** `changed`: as in `OpenOptions`. */
 export function stripping(strip: Strip, changed: () => Error): Maker {
   const how = `strip.${strip}.${VERSION}`
-  return async (open, { format }) => {
-    const made = await stripped(format, open.source, strip)
+  return async open => {
+    const { picture } = open
+    const made = picture && (await stripped(picture.format, open.source, strip))
+    if (made === null || made.kind === 'whole') return asItLies(open)
     if (made.kind === 'impossible') return whyNot(made.why)
-    if (made.kind === 'whole') return asItLies(open)
     if (made.hash.equals(open.hash)) return { ...asItLies(open), how }
-    return asMade(made.source, made.hash, how, changed)
+    return asMade(made.source, { hash: made.hash, picture, how }, changed)
   }
 }

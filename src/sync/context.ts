@@ -1,7 +1,7 @@
 import type { Disk } from '../local/disk.ts'
 import type { FolderResult, FolderToLookAt } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
-import type { Converter, Maker } from '../local/sent-picture.ts'
+import type { Maker } from '../local/sent-picture.ts'
 import type { Clock } from '../protocol/clock.ts'
 import type { PictureReader } from '../protocol/likeness/likeness.ts'
 import type { ImageHost } from '../remote/host.ts'
@@ -75,8 +75,6 @@ export interface EngineContext
   lookAt: (root: string, ended: AbortSignal) => LookAtFolders
   /** Makes what is sent of a picture. Null: all are sent as they lie there. */
   maker: Maker | null
-  /** Left out: no HEIC is sent. */
-  converter?: Converter | undefined
 }
 
 export interface EngineSettings {

@@ -76,8 +76,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<Le
         pictures: { data: async () => null, pixels: async () => null },
         openPicture: (root: string, path: string, cut: AbortSignal) =>
           openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers, isUnlike }),
-        maker: makerOf(config),
-        converter: config.mirrors.some(({ converts }) => converts) ? asJpegUnmade : undefined,
+        maker: makerOf(config, config.mirrors.some(({ converts }) => converts) ? asJpegUnmade : undefined),
         // Scans without threads: a thread takes longer to start than to look at ten thousand files.
         lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended, { workers: 0 }).look,
       }

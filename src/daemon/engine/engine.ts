@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { PictureBuffers } from '../../local/picture-buffers.ts'
-import { type OpenPicture, openPicture } from '../../local/picture-file.ts'
+import { openPicture } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import type { Maker } from '../../local/sent-picture.ts'
 import { systemClock } from '../../protocol/clock.ts'
@@ -85,8 +85,10 @@ export function openEngine(
     host,
     openPicture: openPictureAt,
     pictures: pictureReader,
-    maker: makerOf(config),
-    converter: heics?.sending(config.uploads.strip, () => new PictureChanged()),
+    maker: makerOf(
+      config,
+      heics?.sending(config.uploads.strip, () => new PictureChanged()),
+    ),
   }
   const context: EngineContext = {
     synced: state.synced,
@@ -196,7 +198,7 @@ async function noticeSetting(
   })
 }
 
-type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture' | 'pictures' | 'maker' | 'converter'>
+type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture' | 'pictures' | 'maker'>
 
 /** How often `alive` is published while a picture is fetched or made. When nothing comes, `host.timeout` or the maker ends it. */
 const WAITING_MS = 30_000
@@ -204,20 +206,21 @@ const WAITING_MS = 30_000
 const PIECE = 64 * 1024
 
 /** Publishes `alive` at every step of disk, host and pictures, because silence shows a disk that hangs; and `sending`. */
-function observed({ disk, host, openPicture, pictures, maker, converter }: World, bus: Bus): World {
+function observed({ disk, host, openPicture, pictures, maker }: World, bus: Bus): World {
   // Where the picture of each body lies. A body holds only the file's name, so its `chunks` are the key.
   const locations = new WeakMap<PictureBody['chunks'], { mirror: string; path: string }>()
-  const noted = async (open: OpenPicture, making: ReturnType<Maker>) => {
-    const timer = setInterval(bus.alive, WAITING_MS).unref()
-    const made = await making.finally(() => clearInterval(timer))
-    bus.alive()
-    if (typeof made === 'object') locations.set(made.chunks, locations.get(open.chunks)!)
-    return made
-  }
+  const noted =
+    (make: Maker): Maker =>
+    async (open, ...rest) => {
+      const timer = setInterval(bus.alive, WAITING_MS).unref()
+      const made = await make(open, ...rest).finally(() => clearInterval(timer))
+      bus.alive()
+      if (typeof made === 'object') locations.set(made.chunks, locations.get(open.chunks)!)
+      return made
+    }
   return {
     pictures,
-    maker: maker && ((open, picture) => noted(open, maker(open, picture))),
-    converter: converter && ((open, ...rest) => noted(open, converter(open, ...rest))),
+    maker: maker && noted(maker),
     disk: diskWithSigns(disk, bus.alive),
     async openPicture(mirror, path, cut) {
       const picture = await openPicture(mirror, path, cut)

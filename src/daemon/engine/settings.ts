@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
-import { type Maker, stripping } from '../../local/sent-picture.ts'
+import { asItLies, type Maker, stripping } from '../../local/sent-picture.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { PictureChanged } from '../../remote/host.ts'
 import { FileAges } from '../../sync/clock.ts'
@@ -29,9 +29,12 @@ export function settingsOf(config: Config, isDaemon: boolean): EngineSettings {
   }
 }
 
-/** What makes of pictures what is sent of them. Null: nothing does. */
-export function makerOf({ uploads: { strip } }: Config): Maker | null {
-  return strip === 'none' ? null : stripping(strip, () => new PictureChanged())
+/** What makes of pictures what is sent of them. Null: nothing does. `heics`: what makes JPEGs of HEICs. */
+export function makerOf({ uploads: { strip } }: Config, heics?: Maker): Maker | null {
+  const others = strip === 'none' ? null : stripping(strip, () => new PictureChanged())
+  if (!heics) return others
+  return async (open, ...rest) =>
+    (await (open.foreign === 'HEIC' ? heics : others)?.(open, ...rest)) ?? asItLies(open)
 }
 
 /** What makes JPEGs of HEICs. Null: nothing does. */

@@ -2,7 +2,7 @@ import { openSync, rmSync } from 'node:fs'
 import { extname } from 'node:path'
 import { OpenFile } from '../../local/open-file.ts'
 import type { OpenPicture } from '../../local/picture-file.ts'
-import { asItLies, asMade, CONVERTED, type Converter, type SentPicture } from '../../local/sent-picture.ts'
+import { asItLies, asMade, CONVERTED, type Maker, type SentPicture } from '../../local/sent-picture.ts'
 import type { ByteSource } from '../../protocol/byte-reader.ts'
 import { FORMATS } from '../../protocol/formats.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
@@ -58,7 +58,7 @@ export class HeicConverter {
   }
 
   /** Sends HEICs as JPEGs. `strip`: what of their metadata is taken out; places always are. `changed`: as in `OpenOptions`. */
-  sending(strip: Strip | 'none', changed: () => Error): Converter {
+  sending(strip: Strip | 'none', changed: () => Error): Maker {
     const keep = strip === 'all' ? 'all' : 'location'
     return (open, at, cut) => this.#turns.take(() => this.#send(open, at, cut, keep, changed))
   }
@@ -69,7 +69,7 @@ export class HeicConverter {
 
   async #send(
     open: OpenPicture,
-    { root: mirror, path }: Parameters<Converter>[1],
+    { root: mirror, path }: Parameters<Maker>[1],
     cut: AbortSignal,
     keep: Strip,
     changed: () => Error,
@@ -118,11 +118,11 @@ function asJpeg(
   }
   const read: ByteSource['read'] = (at, length) =>
     file.fill(Buffer.allocUnsafe(Math.max(0, Math.min(length, size - at))), at)
-  return { ...asMade({ size, read }, hash, how, changed), picture: { ...JPEG, width, height } }
+  return asMade({ size, read }, { hash, picture: { ...JPEG, width, height }, how }, changed)
 }
 
 /** For a dry run, which makes nothing. */
-export const asJpegUnmade: Converter = async open => ({
+export const asJpegUnmade: Maker = async open => ({
   ...asItLies(open),
   picture: { ...JPEG, width: null, height: null },
 })

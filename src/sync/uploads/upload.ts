@@ -100,37 +100,22 @@ export class Uploader {
     const isSure = used && !this.#isDoubted(used, job)
     const isAsked = maker !== null && used?.how === TO_SEND_ANEW
     if (isSure && !isAsked && this.#isThere(used, open.hash)) return this.#leave(job, open, whole, used)
-    const made = await this.#make(job, open, whole, signal)
+    const made = maker ? await maker(open, job, signal) : whole
     const isMade = typeof made === 'object'
     const sent = isMade ? made : whole
-    const mayBeIt = isSure && isMade && (!isAsked || used.hash.equals(sent.hash))
+    const isAnew = isAsked && sent.how !== null
+    const mayBeIt = isSure && isMade && (!isAnew || used.hash.equals(sent.hash))
     if (mayBeIt && this.#isThere(used, sent.hash)) return this.#leave(job, open, sent, used)
     if (only === 'compare') return this.#compare(job, open, sent)
     if (!isMade && signal.aborted) return { kind: 'stop', failure: cancelled('upload', 'nothing') }
     const hindered = this.#whyNotSent(job, open, made)
     if (hindered) return hindered
-    return this.#bringIn(
-      { job, open, sent, picture: (sent.picture ?? open.picture)! },
-      isAsked ? undefined : used,
-      signal,
-    )
-  }
-
-  /** What is sent, or why nothing is. */
-  #make(
-    job: UploadJob,
-    open: OpenPicture,
-    whole: SentPicture,
-    signal: AbortSignal,
-  ): Promise<SentPicture | Reason> | SentPicture {
-    const { maker, converter } = this.#run
-    if (converter && open.foreign === 'HEIC') return converter(open, job, signal)
-    return maker && open.picture ? maker(open, open.picture) : whole
+    return this.#bringIn({ job, open, sent, picture: sent.picture! }, isAnew ? undefined : used, signal)
   }
 
   /** Why a picture is not sent now, whatever the host holds. Null: nothing is in the way. */
   #whyNotSent(job: UploadJob, open: OpenPicture, made: SentPicture | Reason): UploadResult | null {
-    const { hash, picture, foreign } = open
+    const { hash, foreign } = open
     const { incomplete, synced, uploadForm } = this.#run
     const inDoubt = synced.journal.openOnFile(job.file)
     if (inDoubt.some(intent => intent.file_hash.equals(hash)))
@@ -139,7 +124,7 @@ export class Uploader {
       return { kind: 'waits', message: because('version_open') }
     // Bytes of a foreign format are nobody's half picture, so the file does not wait for its end.
     const isMade = typeof made === 'object'
-    const isTaken = !isMade || (made.picture ?? picture) !== null
+    const isTaken = !isMade || made.picture !== null
     const waits = foreign === null || isTaken ? incomplete.judge(this.#run, job, open) : null
     if (waits) return waits
     const failed = { kind: 'failed', retryAt: null, hash } as const

@@ -95,11 +95,13 @@ export class Stripping {
   maker(pause: (ms: number) => Promise<void>): Maker | null {
     if (this.#since === null) return null
     const how = `strip.all.${this.#processes++ % 3}`
-    return async (open, { format }) => {
+    return async open => {
+      const { picture } = open
+      if (picture === null) return asItLies(open)
       await this.#take(pause)
       const bytes = Buffer.from(await open.source.read(0, open.source.size))
       if (IMPOSSIBLE(bytes.readUInt32LE(8))) return because('strip_too_many')
-      if (format === 'svg') return asItLies(open)
+      if (picture.format === 'svg') return asItLies(open)
       if (!hasNote(bytes)) return { ...asItLies(open), how }
       const made = withoutNote(bytes)
       // A dry run sends nothing.
@@ -119,6 +121,7 @@ export class Stripping {
         memory: null,
         chunks,
         bare: false,
+        picture,
         how,
       }
     }

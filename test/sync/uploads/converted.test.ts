@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { asItLies, CONVERTED, type Converter } from '../../../src/local/sent-picture.ts'
+import { asItLies, CONVERTED, type Maker } from '../../../src/local/sent-picture.ts'
 import { sourceOfBytes } from '../../../src/protocol/byte-reader.ts'
 import { readPicture } from '../../../src/protocol/picture/picture.ts'
 import { hostWith } from '../../../src/remote/host.ts'
@@ -17,8 +17,9 @@ const MIRROR = { converts: true }
 const red = heic([coded(RED)])
 
 /** Makes a JPEG that each version makes otherwise; of a HEIC that has no red, none. */
-function convertingBy(version: number): Converter {
+function convertingBy(version: number): Maker {
   return async open => {
+    if (open.foreign !== 'HEIC') return asItLies(open)
     const file = Buffer.from(await open.source.read(0, open.source.size))
     if (!file.includes(RED)) return because('not_converted', { why: because('heic_hdr', { detail: 'HLG' }) })
     const bytes = drawn({ seed: version })
@@ -42,7 +43,7 @@ it('a HEIC that another version converts otherwise is linked to its image after 
   const workshop = await openWorkshop(MIRROR)
   workshop.write('a.heic', red)
   workshop.write('b.jpg', drawn({ seed: 7 }))
-  await workshop.pass({ converter: convertingBy(1) })
+  await workshop.pass({ maker: convertingBy(1) })
   expect(await imagesOn(workshop)).toEqual(['a.heic.jpg', 'b.jpg'])
   for (const [version, state] of [
     [1, 'synced'],
@@ -55,7 +56,7 @@ it('a HEIC that another version converts otherwise is linked to its image after 
     const of = { host: counting(workshop.host, sent), contents: new AlbumContents(), synced }
     const first = new Set([join(workshop.pictures, `c${version}.jpg`)])
     for (const named of [first, undefined])
-      await workshop.pass({ ...of, converter: convertingBy(version) }, 'mirror', undefined, undefined, named)
+      await workshop.pass({ ...of, maker: convertingBy(version) }, 'mirror', undefined, undefined, named)
     expect([...synced.files.below(1, '')].find(({ path }) => path === 'a.heic')).toMatchObject({ state })
     expect(sent.filter(name => name.includes('heic'))).toEqual([])
   }
@@ -70,9 +71,9 @@ it('a HEIC whose answer was lost is found on the host', async () => {
       return failure('find_out', 'HOST_UNREACHABLE', 'send')
     },
   })
-  const converter = convertingBy(1)
-  await workshop.pass({ converter, host })
-  await workshop.pass({ converter })
+  const maker = convertingBy(1)
+  await workshop.pass({ maker, host })
+  await workshop.pass({ maker })
   expect(summary(workshop)).toMatchObject({ synced: 1 })
   expect(await imagesOn(workshop)).toEqual(['a.heic.jpg'])
 })
@@ -80,9 +81,9 @@ it('a HEIC whose answer was lost is found on the host', async () => {
 it('a HEIC of which no JPEG can be made keeps the image of its older version', async () => {
   const workshop = await openWorkshop(MIRROR)
   workshop.write('a.heic', red)
-  await workshop.pass({ converter: convertingBy(1) })
+  await workshop.pass({ maker: convertingBy(1) })
   workshop.write('a.heic', heic([coded(BLUE)]))
-  await workshop.pass({ converter: convertingBy(1) })
+  await workshop.pass({ maker: convertingBy(1) })
   expect(workshop.synced.failures.uploadsOfCode('NOT_CONVERTED')).toHaveLength(1)
   expect(await imagesOn(workshop)).toEqual(['a.heic.jpg'])
 })

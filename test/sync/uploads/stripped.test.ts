@@ -229,9 +229,9 @@ it('what is cut short while it is stripped waits, and nothing ends', async () =>
   const large = drawn({ seed: 1, before: bytes(...Array(Math.ceil(IN_MEMORY / 65_000)).fill(comment)) })
   workshop.write('a.jpg', large)
   workshop.write('b.jpg', photo(2))
-  const maker: EngineContext['maker'] = (open, picture) => {
+  const maker: EngineContext['maker'] = (open, ...rest) => {
     if (open.look.size === large.length) truncateSync(join(workshop.pictures, 'a.jpg'), 1000)
-    return WITHOUT.maker!(open, picture)
+    return WITHOUT.maker!(open, ...rest)
   }
   await workshop.pass({ maker })
   expect(await imagesOn(workshop)).toEqual(['b.jpg'])
@@ -265,8 +265,8 @@ describe('another setting', () => {
     await workshop.pass(WITHOUT)
     workshop.write('a.jpg', photo(1))
     const strip = sendingWithout('location').maker!
-    const newer: EngineContext['maker'] = async (open, picture) => {
-      const made = await strip(open, picture)
+    const newer: EngineContext['maker'] = async (...args) => {
+      const made = await strip(...args)
       return typeof made === 'object' ? { ...made, hash: Buffer.alloc(32, 9), how: 'strip.location.2' } : made
     }
     await workshop.pass({ maker: newer, host: counting(workshop.host, sent) })
