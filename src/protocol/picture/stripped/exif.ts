@@ -53,15 +53,16 @@ export async function newExif(
   how: Strip,
 ): Promise<Buffer | null> {
   const tiff = await Tiff.ofExif(reader, from)
-  const isTurned = orientation !== undefined && orientation >= 2 && orientation <= 8
-  const fields: Field[] = isTurned ? [field(ORIENTATION, SHORT, tiff.bytesOf(orientation, 2))] : []
+  const fields: Field[] = []
+  if (orientation !== undefined && orientation >= 2 && orientation <= 8)
+    fields.push({ tag: ORIENTATION, type: SHORT, count: 1, value: tiff.bytesOf(orientation, 2) })
   if (how === 'location') {
     const first = await tiff.directory(tiff.first)
     const place = (await tiff.numbers(first, [PHOTO])).get(PHOTO)
     const own = await tiff.directory(place ? tiff.start + place : 0)
     const photo = await read(reader, leftIn(tiff, own, 'photo', end))
     fields.push(...(await read(reader, leftIn(tiff, first, 'image', end))))
-    if (photo.length > 0) fields.push(field(PHOTO, LONG, photo))
+    if (photo.length > 0) fields.push({ tag: PHOTO, type: LONG, count: 1, value: photo })
   }
   if (fields.length === 0) return null
   return Buffer.concat([
@@ -71,10 +72,6 @@ export async function newExif(
     tiff.bytesOf(HEADER, POINTER),
     written(tiff, fields, HEADER),
   ])
-}
-
-function field(tag: number, type: number, value: Field['value']): Field {
-  return { tag, type, count: 1, value }
 }
 
 async function read(reader: ByteReader, entries: readonly Entry[]): Promise<Field[]> {

@@ -42,33 +42,28 @@ export async function stripped(format: Format, source: ByteSource, how: Strip): 
 }
 
 async function strippedParts(rules: Rules, source: ByteSource, how: Strip): Promise<Piece[] | Obstacle> {
-  const parts = await partsOf(rules, source)
-  if (!Array.isArray(parts)) return parts
+  const { walk, begin = 0, end, measure } = rules
   const reader = new ByteReader(source)
-  const exif = await exifOf(rules, reader, parts, how)
   const taken: Taken[] = []
-  for (const part of parts) {
-    const piece = part === exif?.part ? exif.piece : await pieceOf(rules, part, reader)
-    if (piece === undefined) return { code: 'not_understood', part: part.name, at: part.from }
-    taken.push({ part, piece })
-  }
-  if (rules.measure?.(taken) === false) return { code: 'not_understood', part: 'frame', at: parts.at(-1)!.to }
-  return [{ from: 0, to: rules.begin ?? 0 }, ...taken.flatMap(({ piece }) => piece ?? [])]
-}
-
-/** The parts up to the end, which is there or of which only the mark is missing. */
-async function partsOf({ walk, end }: Rules, source: ByteSource): Promise<Part[] | Obstacle> {
-  const parts: Part[] = []
+  let odd: Part | undefined
+  // The end is there, or only its mark is missing.
   let hasEnded = end === undefined
   for await (const part of walk(new ByteReader(source))) {
-    const { flaw, role } = part
-    if (parts.length === MOST_PARTS) return { code: 'too_many', part: part.name, at: part.from }
+    const { name, role, flaw, from } = part
+    if (taken.length === MOST_PARTS) return { code: 'too_many', part: name, at: from }
     if (flaw && FLAWS[flaw.code] === 'missing') return { ...flaw, code: 'not_whole' }
-    parts.push(part)
+    const piece = await pieceOf(rules, part, reader)
+    if (piece === undefined) odd ??= part
+    taken.push({ part, piece: piece ?? null })
     hasEnded ||= role === 'end' || flaw?.code === 'no_end'
     if (role === 'end') break
   }
-  return hasEnded ? parts : { code: 'not_whole', part: 'end', at: source.size }
+  if (!hasEnded) return { code: 'not_whole', part: 'end', at: source.size }
+  if (odd) return { code: 'not_understood', part: odd.name, at: odd.from }
+  await putExif(rules, reader, taken, how)
+  const isTrue = measure?.(taken) ?? true
+  if (!isTrue) return { code: 'not_understood', part: 'frame', at: taken.at(-1)!.part.to }
+  return [{ from: 0, to: begin }, ...taken.flatMap(({ piece }) => piece ?? [])]
 }
 
 /** What stands for a part. Undefined: the pixels may need it, and nobody knows how. */
@@ -82,22 +77,13 @@ async function pieceOf({ end, take }: Rules, part: Part, reader: ByteReader) {
   return role === 'metadata' || role === 'index' ? null : undefined
 }
 
-/** The part with the new EXIF: the first that has any. Null: none has. */
-async function exifOf(
-  { exif: partOf }: Rules,
-  reader: ByteReader,
-  parts: readonly Part[],
-  how: Strip,
-): Promise<Taken | null> {
-  let first: { part: Part; from: number } | null = null
+/** Puts a new EXIF in the place of the first one. */
+async function putExif({ exif: partOf }: Rules, reader: ByteReader, taken: readonly Taken[], how: Strip) {
+  // Decoders pass over metadata whose check sum is wrong.
+  const found = taken.filter(({ part: { exif, flaw } }) => exif !== undefined && flaw?.code !== 'stray')
   let orientation: number | undefined
-  for (const part of parts) {
-    const { exif, flaw } = part
-    // Decoders pass over metadata whose check sum is wrong.
-    if (exif === undefined || flaw?.code === 'stray') continue
-    first ??= { part, from: exif }
-    orientation ??= (await exifStates(reader, exif)).orientation
-  }
-  const made = first && (await newExif(reader, [first.from, first.part.to], orientation, how))
-  return first && { part: first.part, piece: made && partOf!(made) }
+  for (const { part } of found) orientation ??= (await exifStates(reader, part.exif!)).orientation
+  const [first] = found
+  const made = first && (await newExif(reader, [first.part.exif!, first.part.to], orientation, how))
+  if (made) first.piece = partOf!(made)
 }

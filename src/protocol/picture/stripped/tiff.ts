@@ -7,16 +7,16 @@ import { isScan } from './containers.ts'
 import { directoryOf, leftIn, PHOTO } from './exif.ts'
 import type { Obstacle, Piece, Strip } from './rules.ts'
 
-/** The tables of an old JPEG: their tags name places, and nothing names their lengths. */
-const PLACES = [519, 520, 521]
 /** All that says how pixels are packed, and what their colours are. */
 // biome-ignore format: a list.
 const NEEDED = new Set([
   254, 255, 256, 257, 258, COMPRESSION, 262, 263, 264, 265, 266, ORIENTATION, 277, 278, 280, 281, 282, 283, 284, 286,
   287, 290, 291, 292, 293, 296, 297, 300, 301, 317, 318, 319, 320, 321, 322, 323, 326, 327, 328, SUB_DIRECTORIES, 332,
   334, 336, 338, 339, 340, 341, 342, 347, 512, 515, 517, 518, 529, 530, 531, 532, 32_995, 32_996, 32_997, 32_998,
-  34_675, 37_439, ...PLACES, ...PIECES.flatMap(({ offsets, lengths }) => [offsets, lengths]),
+  34_675, 37_439, ...PIECES.flatMap(({ offsets, lengths }) => [offsets, lengths]),
 ])
+/** The tables of an old JPEG: their tags name places, and nothing names their lengths. */
+const PLACES = [519, 520, 521]
 /** JPEG of both kinds, and packings that have only pixels: none, CCITT, LZW, Deflate, PackBits, LZMA, Zstandard. */
 const [OLD_JPEG, JPEG] = [6, 7]
 const PACKINGS = new Set([1, 2, 3, 4, 5, OLD_JPEG, JPEG, 8, 32_771, 32_773, 32_946, 34_925, 50_000])
@@ -49,8 +49,10 @@ export async function strippedTiff(source: ByteSource, how: Strip): Promise<Piec
     const obstacle = flaw && obstacleOf(flaw)
     if (obstacle) return obstacle
     if (role === 'unwritten') continue
-    if (directory) directories++
-    if (directory) packing = await packingOf(tiff, directory)
+    if (directory) {
+      directories++
+      packing = (await tiff.numbers(directory, [COMPRESSION])).get(COMPRESSION) ?? 1
+    }
     const own = directory ? await spansOf(tiff, directory, how) : [{ from, to }]
     const stays = role === 'image' ? await arePixels(reader, part, packing) : own.length > 0
     if (!stays) return { code: 'not_understood', ...place }
@@ -65,14 +67,10 @@ function obstacleOf(flaw: Flaw): Obstacle | null {
   return HARMLESS.includes(flaw.code) ? null : { ...flaw, code: isMissing ? 'not_whole' : 'not_understood' }
 }
 
-/** How the pixels of a directory are packed. 0: in a way that names places. */
-async function packingOf(tiff: Tiff, directory: Directory): Promise<number> {
-  if (PLACES.some(tag => directory.entries.has(tag))) return 0
-  return (await tiff.numbers(directory, [COMPRESSION])).get(COMPRESSION) ?? 1
-}
-
-/** A directory with the entries that may stay, and that of EXIF below it. None: no entry may, and it can't be left out. */
+/** A directory with the entries that may stay, and that of EXIF below it. None: no entry may, or one leads to what nobody knows the
+ * end of; and it can't be left out. */
 async function spansOf(tiff: Tiff, directory: Directory, how: Strip): Promise<Span[]> {
+  if (PLACES.some(tag => directory.entries.has(tag))) return []
   const { size } = tiff.reader
   const stay = new Set([...directory.entries.values()].filter(({ tag }) => NEEDED.has(tag)))
   const photo: Entry[] = []
