@@ -55,16 +55,12 @@ function whyNot({ code, part, at }: Obstacle): Reason {
 /** A new version of what strips sends nothing anew: this only tells how an image was made. */
 const VERSION = 1
 
-/** The types of pictures from which metadata are taken out. */
-const STRIPPED_TYPES = Object.entries(FORMATS).flatMap(([format, { mime }]) =>
-  isStripped(format as Format) ? [mime] : [],
-)
-
-const LESS_STRIPPED: Readonly<Record<Strip, string>> = { location: '', all: '%.location.%' }
-
 /** Which images may have what is taken out now: those of these types that were not made, or made like this pattern of SQL. */
 export function madeLessThan(strip: Strip): { types: string; like: string } {
-  return { types: JSON.stringify(STRIPPED_TYPES), like: LESS_STRIPPED[strip] }
+  const types = Object.entries(FORMATS).flatMap(([format, { mime }]) =>
+    isStripped(format as Format) ? [mime] : [],
+  )
+  return { types: JSON.stringify(types), like: strip === 'all' ? '%.location.%' : '' }
 }
 
 /** `changed`: as in `OpenOptions`. */

@@ -29,7 +29,7 @@ import { pauseAt } from '../state/pause.ts'
 import { noteOpening } from '../state/records.ts'
 import { refuseOther } from '../state/state.ts'
 import { fullPathOf, type Note, type Planned, rehearse, unlikeRecorded } from './rehearsal.ts'
-import { makerOf, memoryAtStart, settingsOf } from './settings.ts'
+import { heicConverterOf, makerOf, memoryAtStart, settingsOf } from './settings.ts'
 
 /** How many pictures share one transaction. No host waits, so there may be more than in a pass. */
 const TOGETHER = 32
@@ -76,7 +76,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<Le
         pictures: { data: async () => null, pixels: async () => null },
         openPicture: (root: string, path: string, cut: AbortSignal) =>
           openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers, isUnlike }),
-        maker: makerOf(config, config.mirrors.some(({ converts }) => converts) ? asJpegUnmade : undefined),
+        maker: makerOf(config, heicConverterOf(config) && (() => asJpegUnmade)),
         // Scans without threads: a thread takes longer to start than to look at ten thousand files.
         lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended, { workers: 0 }).look,
       }

@@ -85,10 +85,7 @@ export function openEngine(
     host,
     openPicture: openPictureAt,
     pictures: pictureReader,
-    maker: makerOf(
-      config,
-      heics?.sending(config.uploads.strip, () => new PictureChanged()),
-    ),
+    maker: makerOf(config, heics?.sending),
   }
   const context: EngineContext = {
     synced: state.synced,

@@ -29,9 +29,11 @@ export function settingsOf(config: Config, isDaemon: boolean): EngineSettings {
   }
 }
 
-/** What makes of pictures what is sent of them. Null: nothing does. `heics`: what makes JPEGs of HEICs. */
-export function makerOf({ uploads: { strip } }: Config, heics?: Maker): Maker | null {
-  const others = strip === 'none' ? null : stripping(strip, () => new PictureChanged())
+/** What makes of pictures what is sent of them. Null: nothing does. `sending`: makes JPEGs of HEICs. */
+export function makerOf({ uploads }: Config, sending?: HeicConverter['sending'] | null): Maker | null {
+  const { strip } = uploads
+  const changed = () => new PictureChanged()
+  const [heics, others] = [sending?.(strip, changed), strip === 'none' ? null : stripping(strip, changed)]
   if (!heics) return others
   return async (open, ...rest) =>
     (await (open.foreign === 'HEIC' ? heics : others)?.(open, ...rest)) ?? asItLies(open)

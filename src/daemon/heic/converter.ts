@@ -2,7 +2,7 @@ import { openSync, rmSync } from 'node:fs'
 import { extname } from 'node:path'
 import { OpenFile } from '../../local/open-file.ts'
 import type { OpenPicture } from '../../local/picture-file.ts'
-import { asItLies, asMade, CONVERTED, type Maker, type SentPicture } from '../../local/sent-picture.ts'
+import { asItLies, asMade, CONVERTED, type Maker } from '../../local/sent-picture.ts'
 import type { ByteSource } from '../../protocol/byte-reader.ts'
 import { FORMATS } from '../../protocol/formats.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
@@ -12,7 +12,8 @@ import { Turns, WorkerFailure, type WorkerOptions, WorkerProcess } from '../work
 import { findLibHeif } from './libheif.ts'
 import { HEIC_PROBLEMS, type HeicProblemCode } from './problem.ts'
 
-/** A file in a mirror that is a whole HEIC with this SHA-256. `keep`: what of its metadata is taken out. `into`: where the JPEG is written. */
+/** A file in a mirror that is a whole HEIC with this SHA-256. `keep`: what of its metadata is taken out. `into`: where the JPEG is
+ * written. */
 export interface Task {
   mirror: string
   path: string
@@ -22,18 +23,11 @@ export interface Task {
   into: string
 }
 
-/** `maker`: the versions of what made the JPEG. The same makers make the same bytes. */
-interface Jpeg {
-  kind: 'made'
-  size: number
-  hash: Buffer
-  width: number
-  height: number
-  maker: string
-}
-
-/** `detail`: what exactly, as a library or the system says it. */
-export type Answer = Jpeg | { kind: 'impossible'; code: HeicProblemCode; detail: string }
+/** `maker`: the versions of what made the JPEG. The same makers make the same bytes. `detail`: what exactly, as a library or the
+ * system says it. */
+export type Answer =
+  | { kind: 'made'; size: number; hash: Buffer; width: number; height: number; maker: string }
+  | { kind: 'impossible'; code: HeicProblemCode; detail: string }
 
 /** The largest file that is converted, in bytes. */
 const LARGEST = 64 * 2 ** 20
@@ -58,43 +52,37 @@ export class HeicConverter {
   }
 
   /** Sends HEICs as JPEGs. `strip`: what of their metadata is taken out; places always are. `changed`: as in `OpenOptions`. */
-  sending(strip: Strip | 'none', changed: () => Error): Maker {
+  readonly sending = (strip: Strip | 'none', changed: () => Error): Maker => {
     const keep = strip === 'all' ? 'all' : 'location'
-    return (open, at, cut) => this.#turns.take(() => this.#send(open, at, cut, keep, changed))
+    const [into, stop] = [this.#into, () => this.stop()]
+    const send: Maker = async (open, { root: mirror, path }, cut) => {
+      const { hash, look, verdict } = open
+      if (cut.aborted) return whyNot('ended', 'interrupted')
+      if (look.size > LARGEST) return whyNot('too_large', `${look.size} bytes`)
+      if (verdict.kind !== 'closed') return whyNot('not_whole', `${verdict.part} at ${verdict.at}`)
+      const library = this.#find()
+      if (library === null) return whyNot('no_library', 'libheif-js')
+      cut.addEventListener('abort', stop)
+      try {
+        const answer = await this.#worker.ask({ library, mirror, path, hash, keep, into })
+        if (answer.kind === 'impossible') return whyNot(answer.code, answer.detail)
+        const { size, width, height, maker } = answer
+        const how = `${CONVERTED}.${keep}.${maker}`
+        const made = { hash: answer.hash, picture: { ...JPEG, width, height }, how }
+        return asMade(sourceIn(into, size, open), made, changed)
+      } catch (error) {
+        if (!(error instanceof WorkerFailure)) throw error
+        return whyNot(error.code, error.message)
+      } finally {
+        cut.removeEventListener('abort', stop)
+        rmSync(into, { force: true })
+      }
+    }
+    return (...args) => this.#turns.take(() => send(...args))
   }
 
   stop(): void {
     this.#worker.stop()
-  }
-
-  async #send(
-    open: OpenPicture,
-    { root: mirror, path }: Parameters<Maker>[1],
-    cut: AbortSignal,
-    keep: Strip,
-    changed: () => Error,
-  ): Promise<SentPicture | Reason> {
-    if (cut.aborted) return whyNot('ended', 'interrupted')
-    const { hash, look, verdict } = open
-    if (look.size > LARGEST) return whyNot('too_large', `${look.size} bytes`)
-    if (verdict.kind !== 'closed') return whyNot('not_whole', `${verdict.part} at ${verdict.at}`)
-    const library = this.#find()
-    if (library === null) return whyNot('no_library', 'libheif-js')
-    const into = this.#into
-    const stop = () => this.stop()
-    cut.addEventListener('abort', stop)
-    try {
-      const answer = await this.#worker.ask({ library, mirror, path, hash, keep, into })
-      if (answer.kind === 'impossible') return whyNot(answer.code, answer.detail)
-      const how = `${CONVERTED}.${keep}.${answer.maker}`
-      return asJpeg(open, answer, new OpenFile(openSync(into, 'r')), how, changed)
-    } catch (error) {
-      if (!(error instanceof WorkerFailure)) throw error
-      return whyNot(error.code, error.message)
-    } finally {
-      cut.removeEventListener('abort', stop)
-      rmSync(into, { force: true })
-    }
   }
 }
 
@@ -103,22 +91,16 @@ function whyNot(code: HeicProblemCode, detail: string): Reason {
   return because(HEIC_PROBLEMS[code].again ? 'not_converted_now' : 'not_converted', { why })
 }
 
-/** `file`: the JPEG, which has no name any more. It is sent, and so closed, together with its HEIC. */
-function asJpeg(
-  open: OpenPicture,
-  { hash, size, width, height }: Jpeg,
-  file: OpenFile,
-  how: string,
-  changed: () => Error,
-): SentPicture {
-  const { close } = open
-  open.close = () => {
+/** The bytes of a file, which may lose its name. It is sent, and so closed, together with its HEIC. */
+function sourceIn(into: string, size: number, heic: OpenPicture): ByteSource {
+  const file = new OpenFile(openSync(into, 'r'))
+  const { close } = heic
+  heic.close = () => {
     file.close()
     close()
   }
-  const read: ByteSource['read'] = (at, length) =>
-    file.fill(Buffer.allocUnsafe(Math.max(0, Math.min(length, size - at))), at)
-  return asMade({ size, read }, { hash, picture: { ...JPEG, width, height }, how }, changed)
+  const lengthOf = (at: number, length: number) => Math.max(0, Math.min(length, size - at))
+  return { size, read: (at, length) => file.fill(Buffer.allocUnsafe(lengthOf(at, length)), at) }
 }
 
 /** For a dry run, which makes nothing. */
